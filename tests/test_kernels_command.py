@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import inspect
 import json
 import sys
@@ -18,7 +19,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from sim.command import app as cli
-from sim.kernels import built_in_kernel, kernel_modes, kernel_names, operator_interface
+from sim.kernels import built_in_kernel, kernel_modes, kernel_names, names, operator_interface
 from sim.kernels.domain import Domain
 
 MODES = [(name, mode) for name in kernel_names() for mode in kernel_modes(name)]
@@ -32,6 +33,11 @@ def run(*arguments: str, columns: int = 100) -> Result:
 @cache
 def shown(name: str, mode: str) -> Any:
     return json.loads(run("show", name, "--mode", mode, "--json").stdout)
+
+
+def test_the_docstring_example_runs() -> None:
+    result = doctest.testmod(names)
+    assert (result.failed, result.attempted) == (0, 1)
 
 
 def test_the_list_has_every_kernel_with_its_modes() -> None:

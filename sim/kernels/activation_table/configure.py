@@ -10,11 +10,11 @@ import numpy as np
 
 from sim.kernels.activation_table.golden import (
     FUNCTIONS,
+    MODES,
     SCALES,
     AnyArray,
     Parameters,
     activation_table,
-    mode_named,
 )
 from sim.kernels.operator import (
     Shape,
@@ -45,13 +45,13 @@ def validate(input: TensorInfo, output: TensorInfo, mode: str = "logistic_s8") -
 
 def _output_of(mode: str) -> tuple[str, tuple[float, int]]:
     """Its type, and the scale and zero point that TFLite prescribes."""
-    rule = mode_named(mode)
+    rule = MODES[mode]
     kind = "QASYMM8" if rule.dtype == np.uint8 else "QASYMM8_SIGNED"
     return kind, (2.0 ** -FUNCTIONS[rule.function].units, rule.output_zero)
 
 
 def _faults(input: TensorInfo, output: TensorInfo, mode: str) -> Iterator[str]:
-    (kind, prescribed), limits = _output_of(mode), np.iinfo(mode_named(mode).dtype)
+    (kind, prescribed), limits = _output_of(mode), np.iinfo(MODES[mode].dtype)
     yield from format_faults("input", input, kind)
     scale, zero = input.quantization or (0.0, 0)
     if not SCALES[0] <= scale <= SCALES[1] or not limits.min <= zero <= limits.max:
@@ -99,6 +99,6 @@ class ActivationTable:
         """
         made = require_configured(self._configured)
         for name, array in (("input", input), ("output", output)):
-            require_array(name, array, made.shape, mode_named(made.mode).dtype)
+            require_array(name, array, made.shape, MODES[made.mode].dtype)
         region = region_of(window, made.shape)
         output[region] = activation_table(input[region], made.parameters, made.mode)

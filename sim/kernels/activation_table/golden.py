@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sim.golden.fixed_point import divide_by_power_of_two_ties_away
 from sim.golden.layers import gemmlowp
 from sim.golden.scaling import double_rounding
+from sim.kernels.names import Modes
 
 AnyArray = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
@@ -74,14 +75,14 @@ class Mode(NamedTuple):
 _TABLE: Final = "TFLite's kernels without delegates: a table of float32, rounded away"
 _FIXED: Final = "TensorFlow Lite Micro: gemmlowp's fixed point"
 _UINT8, _INT8 = np.dtype(np.uint8), np.dtype(np.int8)
-MODES: Final = {
-    "logistic_s8": Mode(f"LOGISTIC of int8. {_TABLE}", "logistic", _INT8),
-    "tanh_s8": Mode(f"TANH of int8. {_TABLE}", "tanh", _INT8),
-    "logistic_u8": Mode(f"LOGISTIC of uint8. {_TABLE}", "logistic", _UINT8),
-    "tanh_u8": Mode(f"TANH of uint8. {_TABLE}", "tanh", _UINT8),
-    "logistic_s8_fixed_point": Mode(f"LOGISTIC of int8. {_FIXED}", "logistic", _INT8, True),
-    "tanh_s8_fixed_point": Mode(f"TANH of int8. {_FIXED}", "tanh", _INT8, True),
-}
+MODES: Final = Modes(
+    logistic_s8=Mode(f"LOGISTIC of int8. {_TABLE}", "logistic", _INT8),
+    tanh_s8=Mode(f"TANH of int8. {_TABLE}", "tanh", _INT8),
+    logistic_u8=Mode(f"LOGISTIC of uint8. {_TABLE}", "logistic", _UINT8),
+    tanh_u8=Mode(f"TANH of uint8. {_TABLE}", "tanh", _UINT8),
+    logistic_s8_fixed_point=Mode(f"LOGISTIC of int8. {_FIXED}", "logistic", _INT8, True),
+    tanh_s8_fixed_point=Mode(f"TANH of int8. {_FIXED}", "tanh", _INT8, True),
+)
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,6 @@ class Parameters:
             raise ValueError(f"the scale is {self.scale}: it must lie in 2^-20..16")
 
 
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
-
-
 def steps(input: AnyArray, parameters: Parameters, mode: str = "logistic_s8") -> Steps:
     """Every intermediate value, keyed by step, each of the shape of `input`, which has the mode's dtype.
 
@@ -112,7 +106,7 @@ def steps(input: AnyArray, parameters: Parameters, mode: str = "logistic_s8") ->
     function (of 2^-31), rounded, bounds.  `TypeError`: another dtype. `ValueError`: a zero point that is no byte of it,
     or an unknown mode.
     """
-    rule = mode_named(mode)
+    rule = MODES[mode]
     if not isinstance(input, np.ndarray) or input.dtype != rule.dtype:
         raise TypeError(f"input is not a numpy array of {rule.dtype}: nothing is cast silently")
     limits = np.iinfo(rule.dtype)
@@ -131,7 +125,7 @@ def activation_table(input: AnyArray, parameters: Parameters, mode: str = "logis
     >>> activation_table(np.array([-128, 0, 127], np.int8), Parameters(np.float32(0.05)))
     array([-128,    0,  127], dtype=int8)
     """
-    return steps(input, parameters, mode)["bounds"].astype(mode_named(mode).dtype)
+    return steps(input, parameters, mode)["bounds"].astype(MODES[mode].dtype)
 
 
 def _in_float(difference: AnyArray, scale: np.float32, rule: Mode) -> Steps:
@@ -163,7 +157,7 @@ def _in_fixed_point(difference: AnyArray, scale: np.float32, rule: Mode) -> Step
 
 def otherwise(input: AnyArray, parameters: Parameters, mode: str, rounded: Callable[[Floats], Floats]) -> AnyArray:
     """In float32 with another rounding of what is scaled."""
-    rule, limits = mode_named(mode), np.iinfo(mode_named(mode).dtype)
+    rule, limits = MODES[mode], np.iinfo(MODES[mode].dtype)
     scaled = _in_float(input.astype(np.int32) - parameters.zero, parameters.scale, rule)["scaled"]
     return np.clip(rounded(scaled) + rule.output_zero, limits.min, limits.max).astype(rule.dtype)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from sim.kernels.activation_table.configure import ActivationTable
-from sim.kernels.activation_table.golden import FUNCTIONS, mode_named
+from sim.kernels.activation_table.golden import FUNCTIONS, MODES
 from sim.kernels.operator import OperatorInterface, TensorInfo
 
 
@@ -18,7 +18,7 @@ class ActivationTableInterface(OperatorInterface):
     operator = ActivationTable
 
     def accepted(self, mode: str) -> dict[str, Any]:
-        rule = mode_named(mode)
+        rule = MODES[mode]
         kind = "QASYMM8" if rule.dtype == np.uint8 else "QASYMM8_SIGNED"
         prescribed = (2.0 ** -FUNCTIONS[rule.function].units, rule.output_zero)
         input = TensorInfo((3, 5), kind, quantization=(0.05, 7))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sim.golden.byte_rounding import offset_then_round_even, offset_then_round_even_fused, round_away_then_offset
 from sim.golden.floating_point import to_int32_ties_even
+from sim.kernels.names import Modes
 
 AnyArray = npt.NDArray[Any]
 Steps = dict[str, AnyArray]
@@ -42,24 +43,17 @@ class Mode(NamedTuple):
 
 
 _UINT8, _INT16 = np.dtype(np.uint8), np.dtype(np.int16)
-MODES: Final = {
-    "u8_wrap": Mode("v19.08, U8 with ConvertPolicy WRAP", _UINT8, "U8", saturates=False),
-    "u8_saturate": Mode("v19.08, U8 with ConvertPolicy SATURATE", _UINT8, "U8"),
-    "s16_wrap": Mode("v19.08, S16 with ConvertPolicy WRAP", _INT16, "S16", saturates=False),
-    "s16_saturate": Mode("v19.08, S16 with ConvertPolicy SATURATE", _INT16, "S16"),
-    "qasymm8_unfused": Mode("v19.08, QASYMM8 in a build that contracts nothing", _UINT8, "QASYMM8", block=16),
-    "qasymm8_fused": Mode(
+MODES: Final = Modes(
+    u8_wrap=Mode("v19.08, U8 with ConvertPolicy WRAP", _UINT8, "U8", saturates=False),
+    u8_saturate=Mode("v19.08, U8 with ConvertPolicy SATURATE", _UINT8, "U8"),
+    s16_wrap=Mode("v19.08, S16 with ConvertPolicy WRAP", _INT16, "S16", saturates=False),
+    s16_saturate=Mode("v19.08, S16 with ConvertPolicy SATURATE", _INT16, "S16"),
+    qasymm8_unfused=Mode("v19.08, QASYMM8 in a build that contracts nothing", _UINT8, "QASYMM8", block=16),
+    qasymm8_fused=Mode(
         "v19.08, QASYMM8 in a build that contracts vmlaq_f32 to FMLA", _UINT8, "QASYMM8", is_fused=True, block=16
     ),
-    "qsymm16": Mode("v19.08, QSYMM16 in a build that contracts nothing", _INT16, "QSYMM16", block=8),
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+    qsymm16=Mode("v19.08, QSYMM16 in a build that contracts nothing", _INT16, "QSYMM16", block=8),
+)
 
 
 def steps(a: AnyArray, b: AnyArray, quantized: Quantized | None = None, mode: str = "u8_wrap") -> Steps:
@@ -68,7 +62,7 @@ def steps(a: AnyArray, b: AnyArray, quantized: Quantized | None = None, mode: st
     `a` and `b` are of the mode's dtype and one shape of rank 1 or more; blocks begin with the last axis. `quantized`
     is for the quantized modes. `TypeError`: another dtype. `ValueError`: shapes, or an unknown mode.
     """
-    rule = mode_named(mode)
+    rule = MODES[mode]
     for name, array in (("a", a), ("b", b)):
         if not isinstance(array, np.ndarray) or array.dtype != rule.dtype:
             raise TypeError(f"{name} is not a numpy array of {rule.dtype}: nothing is cast silently")
@@ -84,7 +78,7 @@ def steps(a: AnyArray, b: AnyArray, quantized: Quantized | None = None, mode: st
 
 def one_arithmetic(a: AnyArray, b: AnyArray, quantized: Quantized, mode: str, in_blocks: bool) -> AnyArray:
     """The sums of a quantized mode, all of them as in whole blocks or as in the tail; otherwise as `steps`."""
-    rule = mode_named(mode)._replace(block=1 if in_blocks else a.shape[-1] + 1)
+    rule = MODES[mode]._replace(block=1 if in_blocks else a.shape[-1] + 1)
     return _quantized_steps(a, b, quantized, rule)["quantize"]
 
 
@@ -119,7 +113,7 @@ def arithmetic_addition(
 def quantized_of(arguments: Mapping[str, Any], mode: str) -> Quantized | None:
     """Scales and zero points among the arguments of a kernel of the mode."""
     fields = {name: arguments[name] for name in Quantized._fields if name in arguments}
-    return Quantized(**fields) if mode_named(mode).block else None
+    return Quantized(**fields) if MODES[mode].block else None
 
 
 def _int16_lanes(total: npt.NDArray[np.float32], scale: np.float32) -> AnyArray:

@@ -20,7 +20,7 @@ from sim.kernels.fully_connected import (
     with_factors_of,
 )
 from sim.kernels.fully_connected.golden import MODES as LAYER_MODES
-from sim.kernels.fully_connected.golden import Steps, mode_named
+from sim.kernels.fully_connected.golden import Steps
 from sim.kernels.fully_connected.program import SCALES, LayerBytes
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -46,8 +46,8 @@ def _arguments(inputs: Inputs, mode: str) -> Inputs:
     outer = golden.output_shape(inputs["input"].shape, inputs["weights"].shape, geometry)
     strides = geometry.stride_y, geometry.stride_x, geometry.top, geometry.left
     sizes = (*inputs["input"].shape, columns, *window, *outer[1:3], *strides)
-    padding = np.full(channels, inputs["parameters"].input_zero, mode_named(mode).dtype)
-    levels = levels_and_factors(inputs["parameters"], columns, mode_named(mode))
+    padding = np.full(channels, inputs["parameters"].input_zero, LAYER_MODES[mode].dtype)
+    levels = levels_and_factors(inputs["parameters"], columns, LAYER_MODES[mode])
     return {**arrays, "padding": padding, **dict(zip(_SIZES, sizes, strict=True)), **levels}
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from sim.kernels.conv2d.golden import Geometry, conv2d, geometry_faults, output_shape
 from sim.kernels.fully_connected.configure import ConfiguredLayer, LayerOperator, data_type_of, output_faults
-from sim.kernels.fully_connected.golden import Parameters, mode_named, parameter_faults
+from sim.kernels.fully_connected.golden import MODES, Parameters, parameter_faults
 from sim.kernels.operator import (
     Status,
     TensorInfo,
@@ -71,5 +71,5 @@ class Conv2d(LayerOperator):
             shapes=(*shapes, output.shape),
             bias_shape=None if bias is None else bias.shape or (),
             golden=partial(self._golden, parameters=parameters, geometry=geometry, mode=mode),
-            dtype=mode_named(mode).dtype,
+            dtype=MODES[mode].dtype,
         )

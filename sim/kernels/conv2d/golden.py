@@ -14,10 +14,10 @@ import numpy as np
 
 from sim.golden.fixed_point import Int32Array, Int64Array
 from sim.kernels.fully_connected.golden import (
+    MODES,
     AnyArray,
     Parameters,
     Steps,
-    mode_named,
     output_steps,
     require_bytes,
     without_zero,
@@ -105,4 +105,4 @@ def conv2d(
     array([[ 4,  8],
            [16, 20]], dtype=int8)
     """
-    return steps(input, weights, bias, parameters, geometry, mode)["bounds"].astype(mode_named(mode).dtype)
+    return steps(input, weights, bias, parameters, geometry, mode)["bounds"].astype(MODES[mode].dtype)

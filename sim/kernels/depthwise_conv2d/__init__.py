@@ -17,7 +17,7 @@ from sim.kernels.fully_connected import (
     with_factors_of,
 )
 from sim.kernels.fully_connected.golden import MODES as LAYER_MODES
-from sim.kernels.fully_connected.golden import Mode, Steps, mode_named
+from sim.kernels.fully_connected.golden import Mode, Steps
 from sim.kernels.fully_connected.program import SCALES, LayerBytes
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
@@ -51,7 +51,7 @@ def _arguments(inputs: Inputs, mode: str) -> Inputs:
         geometry.top,
         geometry.left,
     )
-    levels = levels_and_factors(inputs["parameters"], window[2], mode_named(mode))
+    levels = levels_and_factors(inputs["parameters"], window[2], LAYER_MODES[mode])
     return {**arrays, **dict(zip(_SIZES, sizes, strict=True)), **levels}
 
 

@@ -17,10 +17,10 @@ from sim.golden.fixed_point import Int32Array, Int64Array
 from sim.kernels.conv2d import golden as convolution
 from sim.kernels.conv2d.golden import Geometry
 from sim.kernels.fully_connected.golden import (
+    MODES,
     AnyArray,
     Parameters,
     Steps,
-    mode_named,
     output_steps,
     require_bytes,
     without_zero,
@@ -92,4 +92,4 @@ def depthwise_conv2d(
     array([[16, 24],
            [40, 48]], dtype=int8)
     """
-    return steps(input, weights, bias, parameters, geometry, mode)["bounds"].astype(mode_named(mode).dtype)
+    return steps(input, weights, bias, parameters, geometry, mode)["bounds"].astype(MODES[mode].dtype)

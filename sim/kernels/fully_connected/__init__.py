@@ -72,7 +72,7 @@ def level_domains(rule: Mode) -> Domains:
 def with_factors_of(inputs: Inputs, mode: str) -> Inputs:
     """An input set for the mode: float32 scales as multipliers and shifts where it is in fixed point."""
     parameters = inputs["parameters"]
-    if golden.mode_named(mode).rounding is None or isinstance(parameters.factors, Channels):
+    if golden.MODES[mode].rounding is None or isinstance(parameters.factors, Channels):
         return inputs
     return {**inputs, "parameters": replace(parameters, factors=derived_channels(parameters.factors.scales))}
 
@@ -95,12 +95,12 @@ def _arguments(inputs: Inputs, mode: str) -> Inputs:
     (rows, depth), columns = inputs["input"].shape, len(inputs["weights"])
     sizes = {"rows": rows, "columns": columns, "depth": depth}
     arrays = {name: inputs[name] for name in ("input", "weights", "bias")}
-    return {**arrays, **sizes, **levels_and_factors(inputs["parameters"], columns, golden.mode_named(mode))}
+    return {**arrays, **sizes, **levels_and_factors(inputs["parameters"], columns, golden.MODES[mode])}
 
 
 def rivals(mode: str) -> list[str]:
     """The modes in fixed point of the same bytes: what the same factors, or float32 scales as such, give there."""
-    rule = golden.mode_named(mode)
+    rule = golden.MODES[mode]
     alike = [name for name, other in golden.MODES.items() if other.dtype == rule.dtype and name != mode]
     return [name for name in alike if golden.MODES[name].rounding is not None]
 

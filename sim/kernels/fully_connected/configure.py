@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from sim.golden.fixed_point import Int32Array
-from sim.kernels.fully_connected.golden import AnyArray, Parameters, fully_connected, mode_named, parameter_faults
+from sim.kernels.fully_connected.golden import MODES, AnyArray, Parameters, fully_connected, parameter_faults
 from sim.kernels.operator import (
     Shape,
     Status,
@@ -34,7 +34,7 @@ DATA_TYPES: Final = {"int8": "QASYMM8_SIGNED", "uint8": "QASYMM8"}
 
 def data_type_of(mode: str) -> str:
     """ACL's name of the type of a mode's bytes.  `ValueError`: an unknown mode."""
-    return DATA_TYPES[mode_named(mode).dtype.name]
+    return DATA_TYPES[MODES[mode].dtype.name]
 
 
 def validate(
@@ -131,5 +131,5 @@ class FullyConnected(LayerOperator):
         output.shape, output.data_type = (shapes[0][0], shapes[1][0]), data_type_of(mode)
         self._configured = ConfiguredLayer(
             shapes=(*shapes, output.shape), bias_shape=None if bias is None else bias.shape or (),
-            golden=partial(fully_connected, parameters=parameters, mode=mode), dtype=mode_named(mode).dtype,
+            golden=partial(fully_connected, parameters=parameters, mode=mode), dtype=MODES[mode].dtype,
         )  # fmt: skip

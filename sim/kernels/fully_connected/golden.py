@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, Int64Array, wrap_int32
+from sim.kernels.names import Modes
 from sim.kernels.requantize.golden import Channels, fixed_point_faults, fixed_point_steps
 
 AnyArray = npt.NDArray[Any]
@@ -74,21 +75,14 @@ _ROUNDINGS: Final = {
     ),
 }
 """What a layer's modes are named by: the mode of requantize, and who scales so (docs/spec/layers.md section 2)."""
-MODES: Final[dict[str, Mode]] = {
-    f"{type_name}_{name}": Mode(f"{source}; {dtype}, {about}", np.dtype(dtype), rounding)
+MODES: Final = Modes(
+    (f"{type_name}_{name}", Mode(f"{source}; {dtype}, {about}", np.dtype(dtype), rounding))
     for type_name, dtype, about in (
         ("s8", "int8", "weights symmetric, by tensor or by channel"),
         ("u8", "uint8", "weights with a zero point"),
     )
     for name, (rounding, source) in _ROUNDINGS.items()
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+)
 
 
 def steps(
@@ -125,7 +119,7 @@ def fully_connected(
     >>> fully_connected(np.array([[3, 5]], np.int8), np.array([[1, 2], [0, -3]], np.int8), None, by)
     array([[ 3, -3]], dtype=int8)
     """
-    return steps(input, weights, bias, parameters, mode)["bounds"].astype(mode_named(mode).dtype)
+    return steps(input, weights, bias, parameters, mode)["bounds"].astype(MODES[mode].dtype)
 
 
 def without_zero(array: AnyArray, zero: int) -> Int64Array:
@@ -139,7 +133,7 @@ def output_steps(sums: Int64Array, bias: Int32Array | None, parameters: Paramete
     The scaling has the steps of requantize's mode, or convert, scale and round, each to nearest with ties to even.
     The bounds act on the exact sum with the zero point.  Raises as `steps`.
     """
-    columns, rule = sums.shape[-1], mode_named(mode)
+    columns, rule = sums.shape[-1], MODES[mode]
     for fault in parameter_faults(parameters, columns, mode):
         raise ValueError(fault)
     if bias is not None and (bias.dtype, bias.shape) != (np.dtype(np.int32), (columns,)):
@@ -161,7 +155,7 @@ def output_steps(sums: Int64Array, bias: Int32Array | None, parameters: Paramete
 
 def parameter_faults(parameters: Parameters, columns: int, mode: str) -> Iterator[str]:
     """A sentence for each fault: the factors, the zero points, the bounds and their order."""
-    rule, factors = mode_named(mode), parameters.factors
+    rule, factors = MODES[mode], parameters.factors
     if isinstance(factors, Channels) != (rule.rounding is not None):
         yield f"mode {mode} does not scale by {type(factors).__name__}"
         return
@@ -187,7 +181,7 @@ def parameter_faults(parameters: Parameters, columns: int, mode: str) -> Iterato
 
 def require_bytes(name: str, array: AnyArray, rank: int, mode: str) -> None:
     """Raise `TypeError` for an array of another dtype than the mode's, `ValueError` for another rank."""
-    dtype = mode_named(mode).dtype
+    dtype = MODES[mode].dtype
     if not isinstance(array, np.ndarray) or array.dtype != dtype:
         raise TypeError(f"{name} is not a numpy array of {dtype}: nothing is cast silently")
     if array.ndim != rank:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from sim.kernels.fully_connected.configure import FullyConnected, data_type_of
-from sim.kernels.fully_connected.golden import FloatChannels, Parameters, mode_named
+from sim.kernels.fully_connected.golden import MODES, FloatChannels, Parameters
 from sim.kernels.operator import OperatorInterface, TensorInfo
 from sim.kernels.requantize.golden import Channels
 
@@ -14,7 +14,7 @@ from sim.kernels.requantize.golden import Channels
 def accepted_parameters(mode: str) -> Parameters:
     """Parameters of a layer of two columns."""
     factors = Channels((2**30, 3 * 2**29), (-4, -5))
-    if mode_named(mode).rounding is None:
+    if MODES[mode].rounding is None:
         return Parameters(factors=FloatChannels((np.float32(0.25), np.float32(0.1))), minimum=3, maximum=100)
     return Parameters(factors=factors, input_zero=7, output_zero=9, minimum=3, maximum=100)
 
@@ -25,7 +25,7 @@ def faulty_parameters(mode: str) -> list[Parameters]:
     one, three = np.float32(1), (np.float32(0.5),) * 3
     factors: list[Channels | FloatChannels] = [Channels((1,), (0,)), FloatChannels(three)]
     factors += [FloatChannels((one, np.float32(256)))]
-    if mode_named(mode).rounding is not None:
+    if MODES[mode].rounding is not None:
         factors = [FloatChannels((one,)), Channels((1,), (0, 0)), Channels((-(2**31) - 1, 1), (0, 0))]
         factors += [Channels((1, 1), (-32, 0))]
     return [

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, Int64Array, wrap_int32
-from sim.kernels.fully_connected.golden import AnyArray, FloatChannels, Parameters, mode_named, without_zero
+from sim.kernels.fully_connected.golden import MODES, AnyArray, FloatChannels, Parameters, without_zero
 from sim.kernels.kernel import Inputs
 from sim.kernels.requantize.golden import Channels
 from sim.kernels.scaling_vectors import EXTREMES, TIED_MULTIPLIERS, random_multiplier, separating_values
@@ -66,10 +66,10 @@ def corners(mode: str) -> Iterator[Inputs]:
         parameters = random_parameters(rng, mode, depth % 9)
         wanted = np.array([rng.choice(separating_sums(parameters, j)) for j in range(depth % 9)], np.int32)
         yield input_set(rng, depth % 4, depth, parameters, mode, wanted, has_bias=depth % 3 != 0)
-    limits = np.iinfo(mode_named(mode).dtype)
+    limits = np.iinfo(MODES[mode].dtype)
     for zero in (limits.min, limits.max):
         shape, parameters = (2, 41), random_parameters(rng, mode, 3, input_zero=zero)
-        lowest, highest = (np.full(shape, byte, mode_named(mode).dtype) for byte in (limits.min, limits.max))
+        lowest, highest = (np.full(shape, byte, MODES[mode].dtype) for byte in (limits.min, limits.max))
         for a, b in ((lowest, lowest), (lowest, highest), (highest, highest)):
             yield {"input": a, "weights": np.resize(b, (3, 41)), "bias": None, "parameters": parameters}
 
@@ -106,11 +106,11 @@ def input_set(
 
 def corner_parameters(mode: str) -> Iterator[Parameters]:
     """Every corner factor, with zero points and bounds in turn."""
-    limits = np.iinfo(mode_named(mode).dtype)
+    limits = np.iinfo(MODES[mode].dtype)
     zeros = (limits.min, limits.max, limits.max // 2)
     bounds = ((limits.min, limits.max), (limits.min + 1, limits.max - 9), (limits.max // 2, limits.max // 2))
     all_factors: list[Channels | FloatChannels] = [FloatChannels((np.float32(scale),)) for scale in SCALES]
-    if mode_named(mode).rounding is not None:
+    if MODES[mode].rounding is not None:
         all_factors = [Channels((multiplier,), (shift,)) for multiplier in MULTIPLIERS for shift in SHIFTS]
     for number, factors in enumerate(all_factors):
         minimum, maximum = bounds[0 if number % 4 else number // 4 % 3]
@@ -122,14 +122,14 @@ def corner_parameters(mode: str) -> Iterator[Parameters]:
 
 def random_parameters(rng: np.random.Generator, mode: str, columns: int, **given: Any) -> Parameters:
     """Any zero points; bounds of the type or any; one factor or one for each column, most of them below 1."""
-    limits = np.iinfo(mode_named(mode).dtype)
+    limits = np.iinfo(MODES[mode].dtype)
     input_zero, weights_zero, output_zero = (int(n) for n in rng.integers(limits.min, limits.max + 1, 3))
     lower, upper = sorted(int(bound) for bound in rng.integers(limits.min, limits.max + 1, 2))
     minimum, maximum = (lower, upper) if rng.random() < 1 / 4 else (limits.min, limits.max)
     count = 1 if rng.random() < 1 / 4 else columns
     shifts = range(-31, 31) if rng.random() < 1 / 8 else range(-9, 2)
     factors: Channels | FloatChannels
-    if mode_named(mode).rounding is None:
+    if MODES[mode].rounding is None:
         fractions = np.where(rng.random(count) < 2 / 3, rng.integers(8, 16, count) / 8, rng.uniform(1, 2, count))
         factors = FloatChannels(tuple(np.ldexp(fractions, rng.integers(-12, 3, count)).astype(np.float32)))
     else:
@@ -144,7 +144,7 @@ def random_parameters(rng: np.random.Generator, mode: str, columns: int, **given
 
 def random_bytes(rng: np.random.Generator, shape: tuple[int, ...], mode: str) -> AnyArray:
     """Any bytes, of which an eighth are the lowest or the highest."""
-    dtype = mode_named(mode).dtype
+    dtype = MODES[mode].dtype
     limits = np.iinfo(dtype)
     plain = rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
     extreme = rng.choice(np.array((limits.min, limits.max), dtype), shape)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import Int32Array
-from sim.kernels.fused_output_stage.golden import Mode, fused_output_stage, mode_named
+from sim.kernels.fused_output_stage.golden import MODES, Mode, fused_output_stage
 from sim.kernels.offset_contribution.golden import Parameters as Offsets
 from sim.kernels.offset_contribution.validation import bias_faults, column_sum_faults, row_sum_faults
 from sim.kernels.operator import (
@@ -51,7 +51,7 @@ def validate(
     """
     require_info("mm", mm)
     require_info("output", output)
-    rule = mode_named(mode)
+    rule = MODES[mode]
     sums = column_sums, row_sums, a_offset, b_offset
     return status_of(_faults(mm, *sums, bias, output, (minimum, maximum), stage_type or rule.stage_type, rule))
 
@@ -120,7 +120,7 @@ class FusedOutputStage(AclKernel):
 
     def name(self) -> str:
         """Upstream's name of the kernel.  `ConfigurationError`: not configured."""
-        is_assembly = mode_named(require_configured(self._configured).mode).offsets == "acl_19_08_cl"
+        is_assembly = MODES[require_configured(self._configured).mode].offsets == "acl_19_08_cl"
         return "NEGEMMAssemblyWrapperKernel" if is_assembly else "NEGEMMLowpOffsetContributionOutputStageKernel"
 
     def window(self) -> Window:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sim.golden.bounds import bounds_fault_19_08, no_fault
 from sim.golden.fixed_point import Int32Array, divide_by_power_of_two_ties_up, wrap_int32
+from sim.kernels.names import Modes
 from sim.kernels.offset_contribution import golden as contribution
 from sim.kernels.offset_contribution.golden import Parameters as Offsets
 from sim.kernels.quantize_down import golden as fixed_point
@@ -72,8 +73,8 @@ def by_assembly(accumulators: Int32Array, bias: Int32Array | None, stage: Stage)
 
 _KERNEL_OFFSETS: Final = "acl_20_11_neon"  # a tail loop, all loops collapsed, column sums of batch 0
 
-MODES: Final[dict[str, Mode]] = {
-    "acl_19_08": Mode(
+MODES: Final = Modes(
+    acl_19_08=Mode(
         source=(
             "v19.08, NEGEMMLowpOffsetContributionOutputStageKernel, QUANTIZE_DOWN_FIXEDPOINT: column sums of batch 0 "
             "(docs/spec/known_differences.md row 15)"
@@ -83,7 +84,7 @@ MODES: Final[dict[str, Mode]] = {
         offsets=_KERNEL_OFFSETS,
         bounds_fault=bounds_fault_19_08,
     ),
-    "acl_19_08_integer_scale": Mode(
+    acl_19_08_integer_scale=Mode(
         source=(
             "v19.08, the same kernel, QUANTIZE_DOWN: an integer multiplier, the shift rounds down "
             "(docs/spec/known_differences.md rows 4, 15)"
@@ -93,7 +94,7 @@ MODES: Final[dict[str, Mode]] = {
         offsets=_KERNEL_OFFSETS,
         bounds_fault=bounds_fault_19_08,
     ),
-    "acl_19_08_assembly": Mode(
+    acl_19_08_assembly=Mode(
         source=(
             "v19.08, the fused AArch64 path in its place: always bounded, on int32, then the low byte; column sums of "
             "each batch (docs/spec/known_differences.md rows 9, 9b, 9c)"
@@ -103,19 +104,12 @@ MODES: Final[dict[str, Mode]] = {
         offsets="acl_19_08_cl",
         bounds_fault=no_fault,
     ),
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+)
 
 
 def rivals(mode: str) -> dict[str, Mode]:
     """Arithmetics that a mode is taken for: the other modes, sums of other batches, other roundings of its shift."""
-    rule = mode_named(mode)
+    rule = MODES[mode]
     has_fault = rule.offsets == _KERNEL_OFFSETS
     name = "column_sums_by_batch" if has_fault else "column_sums_of_first_batch"
     offsets = "acl_19_08_cl" if has_fault else _KERNEL_OFFSETS
@@ -154,7 +148,7 @@ def steps(
     `TypeError`: not an int32 array. `ValueError`: a shape, sums missing, a shift outside of 0..31, bounds that the mode
     refuses, a mode's name.
     """
-    return steps_by(mode_named(mode), mm, column_sums, row_sums, bias, offsets, stage)
+    return steps_by(MODES[mode], mm, column_sums, row_sums, bias, offsets, stage)
 
 
 def fused_output_stage(

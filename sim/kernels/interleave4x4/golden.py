@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.gemm_lowp import BLOCK_ROWS, interleave4x4
+from sim.kernels.names import Modes
 
 AnyArray = npt.NDArray[Any]
 
@@ -25,11 +26,11 @@ class Mode(NamedTuple):
     step: int
 
 
-MODES: Final = {
-    "acl_19_08_8bit": Mode("v19.08 on elements of one byte: 8 columns a step, by VST4", np.dtype(np.uint8), 8),
-    "acl_19_08_16bit": Mode("v19.08 on elements of two bytes: 4 columns a step, by VST4", np.dtype(np.uint16), 4),
-    "acl_19_08_32bit": Mode("v19.08 on elements of four bytes: 4 columns a step, by VST4", np.dtype(np.uint32), 4),
-}
+MODES: Final = Modes(
+    acl_19_08_8bit=Mode("v19.08 on elements of one byte: 8 columns a step, by VST4", np.dtype(np.uint8), 8),
+    acl_19_08_16bit=Mode("v19.08 on elements of two bytes: 4 columns a step, by VST4", np.dtype(np.uint16), 4),
+    acl_19_08_32bit=Mode("v19.08 on elements of four bytes: 4 columns a step, by VST4", np.dtype(np.uint32), 4),
+)
 BY_SIZE: Final = {rule.dtype.itemsize: name for name, rule in MODES.items()}
 """The mode of elements of so many bytes."""
 
@@ -42,8 +43,6 @@ def interleaved(memory: AnyArray, mode: str = "acl_19_08_8bit") -> AnyArray:
     >>> interleaved(np.arange(32, dtype=np.uint8).reshape(4, 8))[0, :8].tolist()
     [0, 8, 16, 24, 1, 9, 17, 25]
     """
-    if mode not in MODES:
-        raise ValueError(f"unknown mode {mode!r}: give one of {', '.join(MODES)}")
     rule = MODES[mode]
     if not isinstance(memory, np.ndarray) or memory.itemsize != rule.dtype.itemsize:
         raise TypeError(f"memory is not a numpy array of elements of {rule.dtype.itemsize} bytes")

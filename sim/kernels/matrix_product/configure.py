@@ -12,7 +12,7 @@ import numpy as np
 
 from sim.golden.fixed_point import Int32Array
 from sim.golden.gemm_lowp import Bytes
-from sim.kernels.matrix_product.golden import Mode, matrix_of, matrix_product, mode_named
+from sim.kernels.matrix_product.golden import MODES, Mode, matrix_of, matrix_product
 from sim.kernels.operator import (
     AclKernel,
     Shape,
@@ -40,7 +40,7 @@ def validate(a: TensorInfo, b: TensorInfo, output: TensorInfo, mode: str = "umla
     """
     for name, info in (("a", a), ("b", b), ("output", output)):
         require_info(name, info)
-    return status_of(_faults(a, b, output, mode_named(mode)))
+    return status_of(_faults(a, b, output, MODES[mode]))
 
 
 def _faults(a: TensorInfo, b: TensorInfo, output: TensorInfo, rule: Mode) -> Iterator[str]:
@@ -98,7 +98,7 @@ class MatrixProduct(AclKernel):
         `ConfigurationError` carries the status text; `TypeError` and `ValueError` as `validate`.
         """
         require_valid(validate(a, b, output, mode))
-        rule = mode_named(mode)
+        rule = MODES[mode]
         a.extend_padding(OVER_READ if rule.depth == 1 else 0)
         output.extend_padding(*_missing(output, rule))
         *planes, rows, columns = output.padded_shape
@@ -107,12 +107,12 @@ class MatrixProduct(AclKernel):
 
     def name(self) -> str:
         """Upstream's name.  `ConfigurationError`: not configured."""
-        return mode_named(require_configured(self._configured).mode).name
+        return MODES[require_configured(self._configured).mode].name
 
     def window(self) -> Window:
         """The whole output in steps of a block.  `ConfigurationError`: not configured."""
         made = require_configured(self._configured)
-        rule, (*planes, rows, columns) = mode_named(made.mode), made.output_shape
+        rule, (*planes, rows, columns) = MODES[made.mode], made.output_shape
         ends = rows // rule.rows * rule.rows, columns // rule.columns * rule.columns
         return (*(slice(0, size, 1) for size in planes), slice(0, ends[0], rule.rows), slice(0, ends[1], rule.columns))
 
@@ -123,7 +123,7 @@ class MatrixProduct(AclKernel):
         `ConfigurationError`: not configured. `ValueError`: shape. `TypeError`: dtype.
         """
         made = require_configured(self._configured)
-        rule = mode_named(made.mode)
+        rule = MODES[made.mode]
         require_array("a", a, made.a_shape, rule.dtype)
         require_array("b", b, made.b_shape, rule.dtype)
         require_array("output", output, made.output_shape, np.dtype(np.int32))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sim.golden.fixed_point import Int32Array, Int64Array, wrap_int32
 from sim.golden.gemm_lowp import Bytes
+from sim.kernels.names import Modes
 
 AnyArray = npt.NDArray[Any]
 
@@ -39,21 +40,14 @@ class Mode(NamedTuple):
 
 _UINT8, _INT8 = np.dtype(np.uint8), np.dtype(np.int8)
 _MULTIPLY: Final = "NEGEMMLowpMatrixMultiplyKernel"
-MODES: Final = {
-    "umlal_u8": Mode(_MULTIPLY, "ACL 19.08 on reshaped matrices: widened to 16 bits, UMLAL", _UINT8, 4, 16, 1),
-    "smlal_s8": Mode(_MULTIPLY, "ACL 19.08 on reshaped matrices: widened to 16 bits, SMLAL", _INT8, 4, 16, 1),
-    "udot_u8": Mode("a64_gemm_u8_8x12", "ACL's arm_gemm: UDOT by element", _UINT8, 8, 12, 4),
-    "sdot_s8": Mode("a64_gemm_s8_8x12", "ACL's arm_gemm: SDOT by element", _INT8, 8, 12, 4),
-    "ummla_u8": Mode("a64_interleaved_u8u32_mmla_8x12", "ACL's arm_gemm: UMMLA", _UINT8, 8, 12, 8),
-    "smmla_s8": Mode("a64_interleaved_s8s32_mmla_8x12", "ACL's arm_gemm: SMMLA", _INT8, 8, 12, 8),
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+MODES: Final = Modes(
+    umlal_u8=Mode(_MULTIPLY, "ACL 19.08 on reshaped matrices: widened to 16 bits, UMLAL", _UINT8, 4, 16, 1),
+    smlal_s8=Mode(_MULTIPLY, "ACL 19.08 on reshaped matrices: widened to 16 bits, SMLAL", _INT8, 4, 16, 1),
+    udot_u8=Mode("a64_gemm_u8_8x12", "ACL's arm_gemm: UDOT by element", _UINT8, 8, 12, 4),
+    sdot_s8=Mode("a64_gemm_s8_8x12", "ACL's arm_gemm: SDOT by element", _INT8, 8, 12, 4),
+    ummla_u8=Mode("a64_interleaved_u8u32_mmla_8x12", "ACL's arm_gemm: UMMLA", _UINT8, 8, 12, 8),
+    smmla_s8=Mode("a64_interleaved_s8s32_mmla_8x12", "ACL's arm_gemm: SMMLA", _INT8, 8, 12, 8),
+)
 
 
 def panels_of(matrix: AnyArray, width: int, depth: int) -> AnyArray:
@@ -85,7 +79,7 @@ def matrix_product(a: Bytes, b: Bytes, mode: str = "umlal_u8") -> Int32Array:
     >>> int(matrix_product(a, b)[0, 0])
     513
     """
-    rule = mode_named(mode)
+    rule = MODES[mode]
     _require_panels(a, b, rule)
     return arranged(wrap_int32(rows_of(a, rule.rows, rule.depth) @ rows_of(b, rule.columns, rule.depth).T), rule)
 
@@ -119,13 +113,13 @@ def matrix_of(written: Int32Array, rule: Mode) -> Int32Array:
 
 def in_16_bits(a: Bytes, b: Bytes, mode: str) -> Int32Array:
     """The products modulo 2^16, read with the sign of the bytes: what is right for one or two of the largest only."""
-    narrow: AnyArray = matrix_product(a, b, mode).astype(f"{mode_named(mode).dtype.kind}2")
+    narrow: AnyArray = matrix_product(a, b, mode).astype(f"{MODES[mode].dtype.kind}2")
     return narrow.astype(np.int32)
 
 
 def of_other_bytes(a: Bytes, b: Bytes, mode: str) -> Int32Array:
     """The products with the sign of all bytes mistaken."""
-    rule = mode_named(mode)
+    rule = MODES[mode]
     other = _INT8 if rule.dtype == _UINT8 else _UINT8
     rows, columns = rows_of(a.view(other), rule.rows, rule.depth), rows_of(b.view(other), rule.columns, rule.depth)
     return arranged(wrap_int32(rows @ columns.T), rule)
@@ -133,6 +127,6 @@ def of_other_bytes(a: Bytes, b: Bytes, mode: str) -> Int32Array:
 
 def byte_by_byte(a: Bytes, b: Bytes, mode: str) -> Int32Array:
     """The products of panels read as if the bytes of a row did not lie behind each other: interleaved one by one."""
-    rule = mode_named(mode)
+    rule = MODES[mode]
     product: Int64Array = rows_of(a, rule.rows, 1) @ rows_of(b, rule.columns, 1).T
     return arranged(wrap_int32(product), rule)

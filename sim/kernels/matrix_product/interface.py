@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from sim.kernels.matrix_product.configure import MatrixProduct
-from sim.kernels.matrix_product.golden import mode_named
+from sim.kernels.matrix_product.golden import MODES
 from sim.kernels.operator import OperatorInterface, TensorInfo
 
 
@@ -18,7 +18,7 @@ class MatrixProductInterface(OperatorInterface):
     operator = MatrixProduct
 
     def accepted(self, mode: str) -> dict[str, Any]:
-        rule = mode_named(mode)
+        rule = MODES[mode]
         kind, steps = "QASYMM8" if rule.dtype == np.uint8 else "S8", 3
         a = TensorInfo((5, 2, rule.rows * rule.depth * steps), kind)
         b = TensorInfo((2, rule.columns * rule.depth * steps), kind)
@@ -26,7 +26,7 @@ class MatrixProductInterface(OperatorInterface):
         return {"a": a, "b": b, "output": output, "mode": mode}
 
     def faulty(self, mode: str) -> list[dict[str, Any]]:
-        given, rule = self.accepted(mode), mode_named(mode)
+        given, rule = self.accepted(mode), MODES[mode]
         a, b, output = given["a"], given["b"], given["output"]
         other = "S8" if rule.dtype == np.uint8 else "U8"
         (panels, width), columns = b.shape, output.shape[2]

@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.golden.fixed_point import Int32Array
 from sim.golden.gemm_lowp import Bytes
-from sim.kernels.matrix_reduction.golden import Mode, matrix_reduction, mode_named
+from sim.kernels.matrix_reduction.golden import MODES, Mode, matrix_reduction
 from sim.kernels.operator import (
     AclKernel,
     ConfigurationError,
@@ -39,7 +39,7 @@ def validate(matrix: TensorInfo, sums: TensorInfo, mode: str = "rows_u8") -> Sta
     """
     require_info("matrix", matrix)
     require_info("sums", sums)
-    return status_of(_faults(matrix, sums, mode_named(mode)))
+    return status_of(_faults(matrix, sums, MODES[mode]))
 
 
 def _faults(matrix: TensorInfo, sums: TensorInfo, rule: Mode) -> Iterator[str]:
@@ -71,7 +71,7 @@ class MatrixReduction(AclKernel):
         """
         require_valid(validate(matrix, sums, mode))
         shape = matrix.shape or (0, 0)
-        axis = -1 if mode_named(mode).of_rows else -2
+        axis = -1 if MODES[mode].of_rows else -2
         if len(shape) < 2 or not 0 <= length <= shape[axis]:
             raise ConfigurationError(f"length is {length}: a matrix of shape {shape} has no so long sums")
         wanted = (*shape[:-2], shape[-2] if axis == -1 else shape[-1])
@@ -81,13 +81,13 @@ class MatrixReduction(AclKernel):
 
     def name(self) -> str:
         """Upstream's name.  `ConfigurationError`: not configured."""
-        rule = mode_named(require_configured(self._configured).mode)
+        rule = MODES[require_configured(self._configured).mode]
         return f"NEGEMMLowpMatrix{'A' if rule.of_rows else 'B'}ReductionKernel"
 
     def window(self) -> Window:
         """All sums; of columns in steps of 16.  `ConfigurationError`: not configured."""
         made = require_configured(self._configured)
-        return maximum_window(made.sums_shape, 1 if mode_named(made.mode).of_rows else STEP)
+        return maximum_window(made.sums_shape, 1 if MODES[made.mode].of_rows else STEP)
 
     def run(self, matrix: Bytes, sums: Int32Array, window: Window | None = None) -> None:
         """Compute the `sums` inside `window`, in place, leaving the rest untouched.
@@ -96,7 +96,7 @@ class MatrixReduction(AclKernel):
         `ConfigurationError`: not configured. `ValueError`: shape or window. `TypeError`: dtype.
         """
         made = require_configured(self._configured)
-        rule = mode_named(made.mode)
+        rule = MODES[made.mode]
         require_array("matrix", matrix, made.matrix_shape, rule.dtype)
         require_array("sums", sums, made.sums_shape, np.dtype(np.int32))
         region = region_of(window, made.sums_shape, 1 if rule.of_rows else STEP)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sim.golden.fixed_point import Int32Array
 from sim.golden.gemm_lowp import Bytes, sums_of_columns, sums_of_rows
+from sim.kernels.names import Modes
 
 Steps = dict[str, Int32Array]
 
@@ -31,23 +32,14 @@ class Mode(NamedTuple):
 
 
 _UINT8, _INT8 = np.dtype(np.uint8), np.dtype(np.int8)
-MODES: Final = {
-    "rows_u8": Mode(
-        "ACL 19.08, NEGEMMLowpMatrixAReductionKernel on a matrix that is not reshaped", _UINT8, sums_of_rows
-    ),
-    "columns_u8": Mode(
+MODES: Final = Modes(
+    rows_u8=Mode("ACL 19.08, NEGEMMLowpMatrixAReductionKernel on a matrix that is not reshaped", _UINT8, sums_of_rows),
+    columns_u8=Mode(
         "ACL 19.08, NEGEMMLowpMatrixBReductionKernel on a matrix that is not reshaped", _UINT8, sums_of_columns
     ),
-    "rows_s8": Mode("lanewise: the same of int8, as layers with signed bytes need it", _INT8, sums_of_rows),
-    "columns_s8": Mode("lanewise: the same of int8, as layers with signed bytes need it", _INT8, sums_of_columns),
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+    rows_s8=Mode("lanewise: the same of int8, as layers with signed bytes need it", _INT8, sums_of_rows),
+    columns_s8=Mode("lanewise: the same of int8, as layers with signed bytes need it", _INT8, sums_of_columns),
+)
 
 
 def matrix_reduction(matrix: Bytes, mode: str = "rows_u8") -> Int32Array:
@@ -58,7 +50,7 @@ def matrix_reduction(matrix: Bytes, mode: str = "rows_u8") -> Int32Array:
     >>> matrix_reduction(np.array([[1, 2], [255, 255]], np.uint8)).tolist()
     [3, 510]
     """
-    rule = mode_named(mode)
+    rule = MODES[mode]
     if not isinstance(matrix, np.ndarray) or matrix.dtype != rule.dtype:
         raise TypeError(f"matrix is not a numpy array of {rule.dtype}: nothing is cast silently")
     if matrix.ndim < 2:
@@ -68,5 +60,5 @@ def matrix_reduction(matrix: Bytes, mode: str = "rows_u8") -> Int32Array:
 
 def in_16_bits(matrix: Bytes, mode: str) -> Int32Array:
     """The sums modulo 2^16, read with the sign of the bytes: what accumulators stay right in for 257 bytes only."""
-    narrow: npt.NDArray[Any] = matrix_reduction(matrix, mode).astype(f"{mode_named(mode).dtype.kind}2")
+    narrow: npt.NDArray[Any] = matrix_reduction(matrix, mode).astype(f"{MODES[mode].dtype.kind}2")
     return narrow.astype(np.int32)

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 
 from sim.kernels.matrix_reduction.configure import MatrixReduction
-from sim.kernels.matrix_reduction.golden import mode_named
+from sim.kernels.matrix_reduction.golden import MODES
 from sim.kernels.operator import OperatorInterface, TensorInfo
 
 _SUMS = TensorInfo((5,), "S32")
@@ -20,7 +20,7 @@ class MatrixReductionInterface(OperatorInterface):
     operator = MatrixReduction
 
     def accepted(self, mode: str) -> dict[str, Any]:
-        kind = "QASYMM8" if mode_named(mode).dtype == np.uint8 else "QASYMM8_SIGNED"
+        kind = "QASYMM8" if MODES[mode].dtype == np.uint8 else "QASYMM8_SIGNED"
         return {"matrix": TensorInfo((5, 5), kind), "sums": _SUMS, "mode": mode}
 
     def faulty(self, mode: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.golden.fixed_point import Int32Array
-from sim.kernels.offset_contribution.golden import Parameters, boxes, in_boxes, mode_named, steps
+from sim.kernels.offset_contribution.golden import MODES, Parameters, boxes, in_boxes, steps
 from sim.kernels.offset_contribution.validation import DEFAULT_MODE, paddings, validate
 from sim.kernels.operator import (
     AclKernel,
@@ -66,7 +66,7 @@ class OffsetContribution(AclKernel):
 
         `ConfigurationError`: not configured.
         """
-        is_cl = mode_named(require_configured(self._configured).mode).has_bias
+        is_cl = MODES[require_configured(self._configured).mode].has_bias
         return f"{'CL' if is_cl else 'NE'}GEMMLowpOffsetContributionKernel"
 
     def window(self) -> Window:
@@ -75,7 +75,7 @@ class OffsetContribution(AclKernel):
         `ConfigurationError`: not configured.
         """
         made = require_configured(self._configured)
-        return maximum_window(made.mm.shape or (0,), mode_named(made.mode).columns_per_step)
+        return maximum_window(made.mm.shape or (0,), MODES[made.mode].columns_per_step)
 
     def run(
         self, mm: Int32Array, column_sums: Int32Array | None = None, row_sums: Int32Array | None = None,
@@ -99,7 +99,7 @@ class OffsetContribution(AclKernel):
         _require_same("row_sums", made.row_sums, row_sums)
         _require_same("bias", made.bias, bias)
         _require_modelled(made)
-        step, shape = mode_named(made.mode).columns_per_step, made.mm.shape or (0,)
+        step, shape = MODES[made.mode].columns_per_step, made.mm.shape or (0,)
         *outer, columns = region_of(window, shape, step)
         end = _rounded_up(shape[-1], step)
         rows = None if made.row_sums is None or row_sums is None else row_sums[..., : made.row_sums.dimension(0)]
@@ -133,7 +133,7 @@ def _require_same(name: str, info: TensorInfo | None, array: Int32Array | None) 
 
 
 def _require_modelled(made: _Configured) -> None:
-    rule, parameters = mode_named(made.mode), made.parameters
+    rule, parameters = MODES[made.mode], made.parameters
     if rule.has_bias:
         _require_needed("column_sums", made.column_sums, parameters.a_offset)
         _require_needed("row_sums", made.row_sums, parameters.b_offset)

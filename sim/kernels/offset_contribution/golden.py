@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, wrap_int32
 from sim.golden.gemm_offsets import column_sums_by_batch, column_sums_of_first_batch, wrapped_product
+from sim.kernels.names import Modes
 
 HIGHEST_RANK: Final = 6  # an ACL tensor has at most six dimensions
 Steps = dict[str, Int32Array]
@@ -64,8 +65,8 @@ class Mode:
     sums_from_window_start: bool = False
 
 
-MODES: Final[dict[str, Mode]] = {
-    "acl_19_08_cl": Mode(
+MODES: Final = Modes(
+    acl_19_08_cl=Mode(
         source=(
             "v19.08, CLGEMMLowpOffsetContributionKernel; without bias also the CPU kernel of later years "
             "(docs/spec/known_differences.md row 15)"
@@ -75,7 +76,7 @@ MODES: Final[dict[str, Mode]] = {
         column_sums=column_sums_by_batch,
         loses_outer_batches=False,
     ),
-    "acl_19_08_cl_window": Mode(
+    acl_19_08_cl_window=Mode(
         source="v19.08, the same kernel in a window: sums of row and batch 0 on, wherever the window starts",
         columns_per_step=4,
         has_bias=True,
@@ -83,7 +84,7 @@ MODES: Final[dict[str, Mode]] = {
         loses_outer_batches=False,
         sums_from_window_start=True,
     ),
-    "acl_19_08_neon": Mode(
+    acl_19_08_neon=Mode(
         source=(
             "v19.08, NEGEMMLowpOffsetContributionKernel with its three faults (docs/spec/known_differences.md row 15)"
         ),
@@ -92,21 +93,14 @@ MODES: Final[dict[str, Mode]] = {
         column_sums=column_sums_of_first_batch,
         loses_outer_batches=True,
     ),
-    "acl_20_11_neon": Mode(
+    acl_20_11_neon=Mode(
         source="v20.11, the same kernel: a tail loop, all loops collapsed, column sums of batch 0 still",
         columns_per_step=1,
         has_bias=False,
         column_sums=column_sums_of_first_batch,
         loses_outer_batches=False,
     ),
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+)
 
 
 def steps(
@@ -123,7 +117,7 @@ def steps(
     `TypeError`: not an int32 array. `ValueError`: a shape, sums missing, a bias where the mode has none, a mode's name.
     Source: docs/spec/offset_contribution.md sections 2 and 3.
     """
-    rule = mode_named(mode)
+    rule = MODES[mode]
     _require_operands(mm, column_sums, row_sums, bias, parameters, rule)
     outer, planes, rows, columns = shape = folded(mm.shape)
     column_term = row_term = np.zeros(1, np.int32)
@@ -190,7 +184,7 @@ def boxes(window: tuple[slice, ...], shape: tuple[int, ...], mode: str) -> Itera
     *outer, planes, rows, _ = (slice(0, 1),) * (4 - len(shape)) + window
     sizes = (1,) * (4 - len(shape)) + shape
     is_whole = all((part.start, part.stop) == (0, size) for part, size in zip(outer, sizes, strict=False))
-    if is_whole and mode_named(mode).sums_from_window_start:
+    if is_whole and MODES[mode].sums_from_window_start:
         yield Box(planes.start, planes.stop * prod(sizes[: len(outer)]), rows.start, rows.stop)
         return
     numbers = np.arange(prod(sizes[: len(outer)])).reshape(sizes[: len(outer)])[tuple(outer)]
@@ -205,7 +199,7 @@ def in_boxes(terms: Steps, found: Iterator[Box], mode: str) -> Steps:
     planes = prod(outer), rows, columns
     kept = {name: np.zeros(planes, np.int32) for name in terms if name not in ("mm", "result")}
     for box in found:
-        source = box.beginning if mode_named(mode).sums_from_window_start else box.place
+        source = box.beginning if MODES[mode].sums_from_window_start else box.place
         for name, values in kept.items():
             values[box.place] = terms[name].reshape(planes)[source]
     shaped = {"mm": terms["mm"]} | {name: values.reshape(terms["mm"].shape) for name, values in kept.items()}

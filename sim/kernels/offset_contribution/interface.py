@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sim.kernels.offset_contribution.configure import OffsetContribution
-from sim.kernels.offset_contribution.golden import Parameters, mode_named
+from sim.kernels.offset_contribution.golden import MODES, Parameters
 from sim.kernels.operator import OperatorInterface, TensorInfo
 
 _MM, _COLUMNS, _ROWS = TensorInfo((13, 33), "S32"), TensorInfo((33,), "S32"), TensorInfo((13,), "S32")
@@ -18,7 +18,7 @@ class OffsetContributionInterface(OperatorInterface):
     operator = OffsetContribution
 
     def accepted(self, mode: str) -> dict[str, Any]:
-        bias = _COLUMNS if mode_named(mode).has_bias else None
+        bias = _COLUMNS if MODES[mode].has_bias else None
         offsets = {"a_offset": -2, "b_offset": 13}
         return {"mm": _MM, "column_sums": _COLUMNS, "row_sums": _ROWS, "bias": bias, **offsets, "mode": mode}
 
@@ -29,7 +29,7 @@ class OffsetContributionInterface(OperatorInterface):
             {"bias": replace(_COLUMNS, shape=(32,))},
         ]
         padding_of_bias = [{"bias": replace(_COLUMNS, resizable=False)}]
-        has_bias = mode_named(mode).has_bias
+        has_bias = MODES[mode].has_bias
         return [
             {"mm": None},
             {"mm": replace(_MM, data_type="F32")},
@@ -51,7 +51,7 @@ class OffsetContributionInterface(OperatorInterface):
     def configured(self, mode: str) -> OffsetContribution:
         operator = OffsetContribution()
         mm, columns, rows = replace(_MM), replace(_COLUMNS), replace(_ROWS)
-        bias = replace(_COLUMNS) if mode_named(mode).has_bias else None
+        bias = replace(_COLUMNS) if MODES[mode].has_bias else None
         operator.configure(mm, columns, rows, bias, Parameters(21, -2, 13), mode)
         return operator
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Final
 
-from sim.kernels.offset_contribution.golden import mode_named
+from sim.kernels.offset_contribution.golden import MODES
 from sim.kernels.operator import Status, TensorInfo, format_faults, padding_faults, status_of
 
 DEFAULT_MODE: Final = "acl_19_08_cl"
@@ -26,7 +26,7 @@ def validate(
     and bias. Column sums of several batches are not compared with mm when b_offset is 0, and K is not looked at.
     `ValueError`: a bias given to a mode that has none, or an unknown mode.
     """
-    rule = mode_named(mode)
+    rule = MODES[mode]
     if bias is not None and not rule.has_bias:
         raise ValueError(f"bias was given: mode {mode} has none")
     return status_of(_faults(mm, column_sums, row_sums, bias, a_offset, b_offset, mode))
@@ -109,7 +109,7 @@ def paddings(
 
     Column sums are None where a_offset is 0: what is not read needs no padding.
     """
-    right = -mm.dimension(0) % mode_named(mode).columns_per_step
+    right = -mm.dimension(0) % MODES[mode].columns_per_step
     yield "mm", mm, right, 0
     if column_sums is not None:
         missing = max(0, mm.dimension(1) - column_sums.dimension(1))

@@ -15,7 +15,7 @@ import numpy as np
 
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, wrap_int32
 from sim.kernels.kernel import Inputs
-from sim.kernels.offset_contribution.golden import Box, Parameters, folded, in_boxes, mode_named, steps
+from sim.kernels.offset_contribution.golden import MODES, Box, Parameters, folded, in_boxes, steps
 
 Shape = tuple[int, ...]
 
@@ -38,7 +38,7 @@ def corners(mode: str) -> Iterator[Inputs]:
     rng = np.random.default_rng(0)
     for (shape, is_3d), pair in product(SHAPES, PAIRS):
         yield _input_set(rng, shape, is_3d, Parameters(_one_of(rng, EXTREMES), *pair), mode)
-    for columns in range(1, 2 * mode_named(mode).columns_per_step + 2):
+    for columns in range(1, 2 * MODES[mode].columns_per_step + 2):
         yield _input_set(rng, (2, 2, columns), False, Parameters(columns, 3, -7), mode)
 
 
@@ -60,7 +60,7 @@ def _offset(rng: np.random.Generator) -> int:
 
 def _input_set(rng: np.random.Generator, shape: Shape, is_3d: bool, parameters: Parameters, mode: str) -> Inputs:
     *lead, columns = shape
-    step, has_bias = mode_named(mode).columns_per_step, mode_named(mode).has_bias
+    step, has_bias = MODES[mode].columns_per_step, MODES[mode].has_bias
     stride = -(-columns // step) * step + int(rng.choice((0, 0, 1, 5)))
     needless = not has_bias and rng.random() < 0.3  # sums whose offset is 0, which OpenCL cannot be given
     outer, planes, rows, _ = folded(shape)
@@ -74,7 +74,7 @@ def _input_set(rng: np.random.Generator, shape: Shape, is_3d: bool, parameters: 
     padded = (*lead, stride)
     terms = steps(np.zeros(padded, np.int32), column_sums, row_sums, bias, parameters, mode)
     launched = {}
-    if mode_named(mode).sums_from_window_start:
+    if MODES[mode].sums_from_window_start:
         launched = {"box": Box(*_span(rng, outer * planes), *_span(rng, rows))}
         terms = in_boxes(terms, iter(launched.values()), mode)
     directed = rng.random(padded) < 0.6  # so that the sum is a number around the ends of int32, or 0

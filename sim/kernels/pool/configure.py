@@ -24,7 +24,7 @@ from sim.kernels.operator import (
     require_valid,
     status_of,
 )
-from sim.kernels.pool.golden import MOST, mode_named, pool
+from sim.kernels.pool.golden import MODES, MOST, pool
 
 
 class PoolWindow(NamedTuple):
@@ -50,7 +50,7 @@ def validate(input: TensorInfo, output: TensorInfo, window: PoolWindow, mode: st
 
 
 def _faults(input: TensorInfo, output: TensorInfo, window: PoolWindow, mode: str) -> Iterator[str]:
-    limits = np.iinfo(mode_named(mode).dtype)
+    limits = np.iinfo(MODES[mode].dtype)
     kind = "QASYMM8" if limits.min == 0 else "QASYMM8_SIGNED"
     yield from format_faults("input", input, kind)
     shape = input.shape or ()
@@ -117,7 +117,7 @@ class Pool2d:
         `ConfigurationError`: not configured. `ValueError`: shape. `TypeError`: dtype.
         """
         made = require_configured(self._configured)
-        dtype, (*_, channels) = mode_named(made.mode).dtype, made.input_shape
+        dtype, (*_, channels) = MODES[made.mode].dtype, made.input_shape
         require_array("input", input, made.input_shape, dtype)
         require_array("output", output, made.output_shape, dtype)
         for n, y, x in product(*(range(size) for size in made.output_shape[:3])):

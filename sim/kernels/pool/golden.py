@@ -12,6 +12,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sim.kernels.names import Modes
+
 AnyArray = npt.NDArray[Any]
 Sums = npt.NDArray[np.int64]
 Steps = dict[str, AnyArray]
@@ -28,19 +30,12 @@ class Mode(NamedTuple):
 
 
 _UINT8, _INT8 = np.dtype(np.uint8), np.dtype(np.int8)
-MODES: Final = {
-    "average_s8": Mode("TFLite, AVERAGE_POOL_2D on int8: ties away from zero", _INT8, True),
-    "average_u8": Mode("TFLite, AVERAGE_POOL_2D on uint8: ties up, which is away from zero", _UINT8, True),
-    "max_s8": Mode("TFLite, MAX_POOL_2D on int8", _INT8, False),
-    "max_u8": Mode("TFLite, MAX_POOL_2D on uint8", _UINT8, False),
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+MODES: Final = Modes(
+    average_s8=Mode("TFLite, AVERAGE_POOL_2D on int8: ties away from zero", _INT8, True),
+    average_u8=Mode("TFLite, AVERAGE_POOL_2D on uint8: ties up, which is away from zero", _UINT8, True),
+    max_s8=Mode("TFLite, MAX_POOL_2D on int8", _INT8, False),
+    max_u8=Mode("TFLite, MAX_POOL_2D on uint8", _UINT8, False),
+)
 
 
 def ties_away(sums: Sums, count: Sums | int) -> Sums:
@@ -67,7 +62,7 @@ def steps(
     `pixels` is [count, channels] of the mode's dtype, count 1 to 65,536; each step has one number a channel. The lower
     bound is applied first. `TypeError`: another dtype. `ValueError`: no pixels, or too many; an unknown mode.
     """
-    rule = mode_named(mode)
+    rule = MODES[mode]
     if not isinstance(pixels, np.ndarray) or pixels.dtype != rule.dtype:
         raise TypeError(f"pixels is not a numpy array of {rule.dtype}: nothing is cast silently")
     if pixels.ndim != 2 or not 1 <= len(pixels) <= MOST:
@@ -87,11 +82,11 @@ def pool(pixels: AnyArray, lower: int, upper: int, mode: str = "average_s8") -> 
     >>> pool(np.array([[-3, 3], [0, 0]], np.int8), -128, 127)
     array([-2,  2], dtype=int8)
     """
-    return steps(pixels, lower, upper, mode)["bounds"].astype(mode_named(mode).dtype)
+    return steps(pixels, lower, upper, mode)["bounds"].astype(MODES[mode].dtype)
 
 
 def of_other_bytes(pixels: AnyArray, lower: int, upper: int, mode: str) -> AnyArray:
     """The highest with the sign of bytes mistaken, the bounds being right."""
-    other = _INT8 if mode_named(mode).dtype == _UINT8 else _UINT8
+    other = _INT8 if MODES[mode].dtype == _UINT8 else _UINT8
     highest = pixels.view(other).max(axis=0).view(pixels.dtype)
     return np.asarray(np.clip(highest.astype(np.int64), lower, None).clip(None, upper)).astype(pixels.dtype)

@@ -8,7 +8,7 @@ import numpy as np
 from sim.kernels.conv2d.golden import Geometry
 from sim.kernels.operator import OperatorInterface, TensorInfo
 from sim.kernels.pool.configure import Pool2d, PoolWindow
-from sim.kernels.pool.golden import mode_named
+from sim.kernels.pool.golden import MODES
 
 _WINDOW: Final = PoolWindow(3, 3, Geometry(1, 1, 1, 1, 1, 1), 0, 100)
 
@@ -21,7 +21,7 @@ class PoolInterface(OperatorInterface):
     operator = Pool2d
 
     def accepted(self, mode: str) -> dict[str, Any]:
-        kind = "QASYMM8" if mode_named(mode).dtype == np.uint8 else "QASYMM8_SIGNED"
+        kind = "QASYMM8" if MODES[mode].dtype == np.uint8 else "QASYMM8_SIGNED"
         infos = {name: TensorInfo((1, 4, 5, 3), kind) for name in ("input", "output")}
         return {**infos, "window": _WINDOW, "mode": mode}
 

@@ -30,7 +30,7 @@ from sim.kernels.operator import (
     require_valid,
     status_of,
 )
-from sim.kernels.quantize_down.golden import Mode, Parameters, mode_named, quantize_down
+from sim.kernels.quantize_down.golden import MODES, Mode, Parameters, quantize_down
 
 
 def validate(
@@ -50,7 +50,7 @@ def validate(
     """
     require_info("input", input)
     require_info("output", output)
-    return status_of(_faults(input, bias, output, (minimum, maximum), mode_named(mode)))
+    return status_of(_faults(input, bias, output, (minimum, maximum), MODES[mode]))
 
 
 def _faults(
@@ -101,14 +101,14 @@ class QuantizeDown(AclFunction):
         """
         require_info("input", input)
         require_info("output", output)
-        auto_init_if_empty(output, input, mode_named(mode).output_type)
+        auto_init_if_empty(output, input, MODES[mode].output_type)
         require_valid(validate(input, bias, output, parameters.minimum, parameters.maximum, mode))
         bias_shape = None if bias is None else bias.shape or ()
         self._configured = _Configured(input.shape or (), bias_shape, output.shape or (), parameters, mode)
 
     def name(self) -> str:
         """Upstream's name of the kernel that the function runs: of the one to uint8 where it is not configured."""
-        made = np.dtype(np.uint8) if self._configured is None else mode_named(self._configured.mode).dtype
+        made = np.dtype(np.uint8) if self._configured is None else MODES[self._configured.mode].dtype
         return f"NEGEMMLowpQuantizeDownInt32To{made.name.capitalize()}ScaleByFixedPointKernel"
 
     def window(self) -> Window:
@@ -131,7 +131,7 @@ class QuantizeDown(AclFunction):
         """
         made = require_configured(self._configured)
         require_array("accumulators", accumulators, made.input_shape, np.dtype(np.int32))
-        require_array("output", output, made.output_shape, mode_named(made.mode).dtype)
+        require_array("output", output, made.output_shape, MODES[made.mode].dtype)
         require_bias(bias, made.bias_shape)
         region = region_of(window, made.input_shape)
         columns = None if bias is None else bias.reshape(-1)[region[-1:]]

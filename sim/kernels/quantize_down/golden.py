@@ -38,6 +38,7 @@ from sim.golden.fixed_point import (
     vector_shift,
     wrap_int32,
 )
+from sim.kernels.names import Modes
 
 AnyArray = npt.NDArray[Any]
 Steps = dict[str, Int32Array]
@@ -178,8 +179,8 @@ class _Output(TypedDict):
 _INT8: Final[_Output] = {"dtype": np.dtype(np.int8), "output_type": "QASYMM8_SIGNED", "has_offset": True}
 _INT16: Final[_Output] = {"dtype": np.dtype(np.int16), "output_type": "QSYMM16", "has_offset": False}
 
-MODES: Final[dict[str, Mode]] = {
-    "acl_19_08": Mode(
+MODES: Final = Modes(
+    acl_19_08=Mode(
         source="v19.08 kernel and its reference: ties away, minimum == maximum is not bounded",
         shifts=_ROUNDED_SHIFTS,
         scale=_ROUNDED,
@@ -187,7 +188,7 @@ MODES: Final[dict[str, Mode]] = {
         bounds=bounds_19_08,
         narrowing=saturate_then_bound,
     ),
-    "acl_20_02_left_shift": Mode(
+    acl_20_02_left_shift=Mode(
         source=(
             "v20.02: as 19.08, and a negative shift is a wrapping left shift before the multiply "
             "(docs/spec/known_differences.md rows 7, 8, 8b)"
@@ -198,7 +199,7 @@ MODES: Final[dict[str, Mode]] = {
         bounds=bounds_19_08,
         narrowing=saturate_then_bound,
     ),
-    "acl_20_05_bounds": Mode(
+    acl_20_05_bounds=Mode(
         source=(
             "v20.05: as 20.02, left shift included, with the new rule for bounds (docs/spec/known_differences.md row 9)"
         ),
@@ -208,7 +209,7 @@ MODES: Final[dict[str, Mode]] = {
         bounds=bounds_20_05,
         narrowing=saturate_then_bound,
     ),
-    "page": Mode(
+    page=Mode(
         source=(
             "the public page of 19.08: a literal >> "
             "(docs/spec/known_differences.md row 3b); all else as 19.08, the page being silent there"
@@ -219,7 +220,7 @@ MODES: Final[dict[str, Mode]] = {
         bounds=bounds_19_08,
         narrowing=saturate_then_bound,
     ),
-    "acl_19_08_lanes_and_tail": Mode(
+    acl_19_08_lanes_and_tail=Mode(
         source=(
             "v19.08 kernel for any shift, supported or not: 16-column blocks and tail shift apart "
             "(docs/spec/known_differences.md row 8b)"
@@ -230,7 +231,7 @@ MODES: Final[dict[str, Mode]] = {
         bounds=bounds_19_08,
         narrowing=saturate_then_bound,
     ),
-    "acl_19_08_fused": Mode(
+    acl_19_08_fused=Mode(
         source=(
             "v19.08 fused AArch64 path: always bounded, on int32, then the low byte "
             "(docs/spec/known_differences.md rows 9, 9b, 9c)"
@@ -241,7 +242,7 @@ MODES: Final[dict[str, Mode]] = {
         bounds=bounds_as_given,
         narrowing=bound_then_low_byte,
     ),
-    "acl_20_02_s8": Mode(
+    acl_20_02_s8=Mode(
         source="v20.02, ToInt8: as 20.02 to uint8, clamped to -128..127, where minimum == maximum is not bounded",
         shifts=_SHIFTS_WITH_LEFT,
         scale=left_or_right,
@@ -250,7 +251,7 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
         **_INT8,
     ),
-    "acl_20_05_s8": Mode(
+    acl_20_05_s8=Mode(
         source="v20.05, ToInt8: as 20.02, with the new rule for bounds (docs/spec/known_differences.md row 9)",
         shifts=_SHIFTS_WITH_LEFT,
         scale=left_or_right,
@@ -259,7 +260,7 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
         **_INT8,
     ),
-    "acl_19_08_s16": Mode(
+    acl_19_08_s16=Mode(
         source="v19.08, ToInt16: as 19.08 to uint8 without an offset, clamped to -32768..32767",
         shifts=_ROUNDED_SHIFTS,
         scale=_ROUNDED,
@@ -268,7 +269,7 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
         **_INT16,
     ),
-    "acl_20_05_s16": Mode(
+    acl_20_05_s16=Mode(
         source=(
             "v20.05, ToInt16: with the left shift of 20.02 and the new rule for bounds; the last N mod 8 columns "
             "multiply in 64 bits (docs/spec/neighbours.md section 16)"
@@ -280,14 +281,7 @@ MODES: Final[dict[str, Mode]] = {
         narrowing=saturate_then_bound,
         **_INT16,
     ),
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+)
 
 
 def effective_bounds(parameters: Parameters, mode: str = "acl_19_08") -> tuple[int, int]:
@@ -297,7 +291,7 @@ def effective_bounds(parameters: Parameters, mode: str = "acl_19_08") -> tuple[i
 
     `ValueError` when the mode refuses (minimum, maximum). Source: docs/spec/quantize_down.md section 6.
     """
-    rule = mode_named(mode)
+    rule = MODES[mode]
     fault = rule.bounds_fault(parameters.minimum, parameters.maximum, *rule.range)
     if fault is not None:
         raise ValueError(f"{fault} (mode {mode})")
@@ -316,7 +310,7 @@ def steps(accumulators: Int32Array, bias: Int32Array | None, parameters: Paramet
     Source: docs/spec/quantize_down.md section 2.
     """
     _require_tensor(accumulators, bias)
-    rule, shift = mode_named(mode), parameters.shift
+    rule, shift = MODES[mode], parameters.shift
     if not rule.shifts[0] <= shift <= rule.shifts[-1]:
         alike = {name: other for name, other in MODES.items() if other.dtype == rule.dtype}
         able = ", ".join(name for name, other in alike.items() if other.shifts[0] <= shift <= other.shifts[-1])
@@ -342,7 +336,7 @@ def quantize_down(
     array([0, 2, 4], dtype=uint8)
     """
     *_, last = steps(accumulators, bias, parameters, mode).values()
-    return last.astype(mode_named(mode).dtype)
+    return last.astype(MODES[mode].dtype)
 
 
 def _require_tensor(accumulators: Int32Array, bias: Int32Array | None) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sim.kernels.operator import OperatorInterface, TensorInfo
 from sim.kernels.quantize_down.configure import QuantizeDown
-from sim.kernels.quantize_down.golden import Parameters, mode_named
+from sim.kernels.quantize_down.golden import MODES, Parameters
 
 _INPUT, _BIAS = TensorInfo((13, 21), "S32"), TensorInfo((21,), "S32")
 
@@ -18,11 +18,11 @@ class QuantizeDownInterface(OperatorInterface):
     operator = QuantizeDown
 
     def accepted(self, mode: str) -> dict[str, Any]:
-        output, highest = TensorInfo((13, 21), mode_named(mode).output_type), min(205, mode_named(mode).range[1])
+        output, highest = TensorInfo((13, 21), MODES[mode].output_type), min(205, MODES[mode].range[1])
         return {"input": _INPUT, "bias": _BIAS, "output": output, "minimum": 0, "maximum": highest, "mode": mode}
 
     def faulty(self, mode: str) -> list[dict[str, Any]]:
-        output, (low, high) = self.accepted(mode)["output"], mode_named(mode).range
+        output, (low, high) = self.accepted(mode)["output"], MODES[mode].range
         return [
             {"input": replace(_INPUT, data_type="F32")},
             {"input": replace(_INPUT, channels=2)},
@@ -39,7 +39,7 @@ class QuantizeDownInterface(OperatorInterface):
 
     def configured(self, mode: str) -> QuantizeDown:
         operator = QuantizeDown()
-        rule = mode_named(mode)
+        rule = MODES[mode]
         parameters = Parameters(254601600, 1, 2 if rule.has_offset else 0, 0, min(205, rule.range[1]))
         operator.configure(replace(_INPUT), _BIAS, TensorInfo(), parameters, mode)
         return operator

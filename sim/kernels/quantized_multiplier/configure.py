@@ -19,7 +19,7 @@ from sim.kernels.operator import (
     require_array,
     require_configured,
 )
-from sim.kernels.quantized_multiplier.golden import mode_named, quantized_multiplier
+from sim.kernels.quantized_multiplier.golden import MODES, quantized_multiplier
 
 ARMNN_MODES = ("armnn_24_08", "x86_count_mod_32")
 
@@ -34,7 +34,7 @@ def validate(factor: Real, mode: str = "armnn_24_08") -> Status:
     A shift that the product then leaves undefined passes, as upstream. `TypeError`: not a real number. `ValueError`: an
     unknown mode.
     """
-    derive = mode_named(mode).derive
+    derive = MODES[mode].derive
     try:
         derive(factor)
     except ValueError as refusal:
@@ -69,7 +69,7 @@ class QuantizedMultiplier:
         if not status:
             raise (InvalidArgumentException if mode in ARMNN_MODES else ConfigurationError)(status.description)
         self._configured = _Configured(factor, tuple(shape), mode)
-        return mode_named(mode).derive(factor)
+        return MODES[mode].derive(factor)
 
     def run(self, values: Int32Array, products: Int32Array, window: Window | None = None) -> None:
         """Compute `products` (written in place) inside `window`, leaving the rest untouched.

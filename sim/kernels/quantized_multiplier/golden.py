@@ -27,6 +27,7 @@ from sim.golden.fixed_point import (
     shift_left_wrap,
     tail_shift,
 )
+from sim.kernels.names import Modes
 
 Steps = dict[str, Int32Array]
 LOWEST_EXPONENT: Final = -148  # of the smallest subnormal float32, as a fraction of 1/2 or more
@@ -42,13 +43,13 @@ class Mode:
     right_shift: Callable[[Int32Array, int], Int32Array] = divide_by_power_of_two_ties_away
 
 
-MODES: Final[dict[str, Mode]] = {
-    "armnn_24_08": Mode(
+MODES: Final = Modes(
+    armnn_24_08=Mode(
         source="ArmNN 24.08: the class QuantizedMultiplierSmallerThanOne, on its defined range 0 or 2^-32 up to 1",
         derive=derive_armnn,
         left_shifts=range(-31, 1),
     ),
-    "x86_count_mod_32": Mode(
+    x86_count_mod_32=Mode(
         source=(
             "ArmNN 24.08 below 2^-32, where C leaves the shift undefined: x86 counts modulo 32 "
             "(docs/spec/known_differences.md row 6c)"
@@ -57,7 +58,7 @@ MODES: Final[dict[str, Mode]] = {
         left_shifts=range(LOWEST_EXPONENT, 1),
         right_shift=tail_shift,
     ),
-    "acl_19_08": Mode(
+    acl_19_08=Mode(
         source=(
             "ACL 19.08: calculate_quantized_multiplier_less_than_one and its output stage "
             "(docs/spec/known_differences.md rows 6 and 6b)"
@@ -65,7 +66,7 @@ MODES: Final[dict[str, Mode]] = {
         derive=derive_acl_19_08,
         left_shifts=range(-31, 1),
     ),
-    "acl_20_02": Mode(
+    acl_20_02=Mode(
         source=(
             "ACL 20.02: calculate_quantized_multiplier and its output stage, left shifts included "
             "(docs/spec/known_differences.md rows 6, 7, 8)"
@@ -73,7 +74,7 @@ MODES: Final[dict[str, Mode]] = {
         derive=derive_acl_20_02,
         left_shifts=range(-31, 32),
     ),
-    "tflite": Mode(
+    tflite=Mode(
         source=(
             "TFLite, double rounding: QuantizeMultiplier, MultiplyByQuantizedMultiplier "
             "(docs/spec/known_differences.md rows 6, 6c, 6d, 8)"
@@ -81,14 +82,7 @@ MODES: Final[dict[str, Mode]] = {
         derive=derive_tflite,
         left_shifts=range(-31, 32),
     ),
-}
-
-
-def mode_named(name: str) -> Mode:
-    """The record of one mode; `ValueError` lists the names when there is none."""
-    if name not in MODES:
-        raise ValueError(f"unknown mode {name!r}: give one of {', '.join(MODES)}")
-    return MODES[name]
+)
 
 
 def steps(values: Int32Array, factor: Real, mode: str = "armnn_24_08") -> Steps:
@@ -105,7 +99,7 @@ def steps(values: Int32Array, factor: Real, mode: str = "armnn_24_08") -> Steps:
     multiplier, left_shift = defined_parameters(factor, mode)
     shifted = shift_left_wrap(values, max(left_shift, 0))
     multiplied = doubling_high_multiply(shifted, multiplier)
-    right_shifted = mode_named(mode).right_shift(multiplied, max(-left_shift, 0))
+    right_shifted = MODES[mode].right_shift(multiplied, max(-left_shift, 0))
     return {"left shift": shifted, "multiply": multiplied, "right shift": right_shifted}
 
 
@@ -120,7 +114,7 @@ def quantized_multiplier(values: Int32Array, factor: Real, mode: str = "armnn_24
 
 def defined_parameters(factor: Real, mode: str = "armnn_24_08") -> Derived:
     """What the constructor makes of the factor; `ValueError` where it or the product does not define it."""
-    rule = mode_named(mode)
+    rule = MODES[mode]
     derived = rule.derive(factor)
     if derived.left_shift not in rule.left_shifts:
         legal = f"the product of mode {mode} defines {rule.left_shifts[0]}..{rule.left_shifts[-1]}"

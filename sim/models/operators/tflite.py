@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
-from sim.kernels.activation_table.golden import FUNCTIONS, Parameters, mode_named
+from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters
 from sim.kernels.quantized_add.golden_tflite_pot import log2_of
 from sim.models.layers import (
     Activated,
@@ -187,7 +187,7 @@ def _activated(network: Network, layer: NetworkLayer, given: Inputs) -> Activate
     if x.dtype not in (np.int8, np.uint8):
         raise NotComputed(f"{layer.operator} of {x.dtype} is not computed")
     function = layer.operator.lower()
-    mode = mode_named(mode_of(function, x.dtype))
+    mode = MODES[mode_of(function, x.dtype)]
     of_output, prescribed = scale_of(to), np.float32(2.0 ** -FUNCTIONS[function].units)
     if (of_output.scales[0], of_output.zero_point) != (prescribed, mode.output_zero):
         raise NotComputed(f"its output has not the scale {prescribed:g} and zero point {mode.output_zero}")

@@ -17,7 +17,7 @@ import numpy as np
 
 from sim.explanation.rule import Integers, Operands, RuleStep, only
 from sim.golden.byte_rounding import round_even_then_offset
-from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters, activation_table, mode_named
+from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters, activation_table
 from sim.models.network import TensorScale
 from sim.models.rules.dequantizing import dequantized
 from sim.models.rules.real_functions import USERS, WAYS
@@ -45,18 +45,18 @@ class Activating:
 
     @property
     def name(self) -> str:
-        return IN_FIXED_POINT if mode_named(self.mode).is_fixed else IN_FLOAT
+        return IN_FIXED_POINT if MODES[self.mode].is_fixed else IN_FLOAT
 
     @property
     def note(self) -> str:
-        return mode_named(self.mode).source.partition(". ")[2]
+        return MODES[self.mode].source.partition(". ")[2]
 
     def run(self, operands: Operands) -> Integers:
-        bytes_given = operands["byte"].astype(mode_named(self.mode).dtype)
+        bytes_given = operands["byte"].astype(MODES[self.mode].dtype)
         return activation_table(bytes_given, self.parameters, self.mode).astype(np.int64)
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        rule = mode_named(self.mode)
+        rule = MODES[self.mode]
         x = float(self.parameters.scale) * (element["byte"] - self.parameters.zero)
         exact = Fraction(_REAL[rule.function](x)) * 2 ** FUNCTIONS[rule.function].units + rule.output_zero
         event = "nearly a tie" if abs(exact % 1 - Fraction(1, 2)) < _NEAR else ""
