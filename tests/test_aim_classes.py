@@ -10,15 +10,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from isa.decode import decode
+from isa.evaluate.exact import Occurrence
 from isa.lane import Int, Place
+from isa.rows import TABLE
 from long.planted.held_out.kernels import CORPUS
 from sim.call.prepared import Repeater
+from sim.check.aim import demand
 from sim.check.aim.aiming import aim
+from sim.check.aim.classes import EXECUTIONS, ClassesMet
+from sim.check.aim.demand import IN_ALL, ROUNDS
 from sim.check.aim.power import OperandsMet
 from sim.check.aim.ranges import Elements, Ranges, held
+from sim.check.aim.solving import Sought
 from sim.check.check import Job, jobs_of
 from sim.check.vectors import make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
+from sim.symbolic.following.lookout import Goal
 from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
 from sim.toolchain.objects import open_image
@@ -78,6 +86,50 @@ def test_what_comes_from_two_sides_is_between_both() -> None:
         ret
     """.replace("1:      dup", "1:\n dup")
     assert before(code, "dup")[Place("x", 2)] == Elements(32, ((5, 9),))
+
+
+def test_a_part_of_what_comes_from_one_side_is_not_all() -> None:
+    code = """
+        cbz     w3, 1f
+        mov     w2, #20
+1:
+        dup     v1.4s, w2
+        ret
+    """
+    assert before(code, "dup", shift=Domain(0, 9))[Place("x", 2)] == Elements(32, ((0, 20), (0, 2**32 - 1)))
+
+
+def test_above_a_number_of_32_bits_there_may_be_anything() -> None:
+    assert before("ret", "ret", shift=Domain(3, 9))[Place("x", 2)] == Elements(32, ((3, 9), (0, 2**32 - 1)))
+
+
+def test_an_instruction_is_looked_at_until_so_many_different_operands_met_no_more_of_its_classes() -> None:
+    instruction = decode(bytes.fromhex("0054a14e"), 0, TABLE)  # srshl v0.4s, v0.4s, v1.4s: of v1 = 0 no tie, no wrap
+    met = ClassesMet({0: instruction})
+
+    def look(number: int) -> None:
+        met.look([(0, Occurrence(instruction, {Place("v", 0): number, Place("v", 1): 0}, {}))])
+
+    for _ in range(EXECUTIONS):
+        look(0)
+    assert met.wanted == {0}
+    for number in range(EXECUTIONS):
+        look(number)
+    assert met.wanted == set()
+
+
+def test_all_goals_together_have_so_many_rounds_of_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+
+    class Shape:
+        def seek(self, goal: Goal, rounds: int) -> Sought:
+            given.append(rounds)
+            return Sought(None, False, rounds)
+
+    monkeypatch.setattr(demand, "followed", lambda *_: Shape())
+    goals = [Goal(pc, ()) for pc in range(2 * IN_ALL // ROUNDS)]
+    demand.sought(kernel_of(), image_of("ret"), [{}], goals, lambda *_: ())
+    assert (max(given), sum(given)) == (ROUNDS, IN_ALL)
 
 
 def test_what_changes_in_a_loop_may_be_anything() -> None:
