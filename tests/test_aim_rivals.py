@@ -10,7 +10,7 @@ import pytest
 
 from sim.check.aim.candidates import CandidateSet
 from sim.check.aim.power import Rival, Rivals
-from sim.check.aim.rivals import rivals_of
+from sim.check.aim.rivals import MOST_LANES, rivals_of
 from sim.golden import single_rounding
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.kernels import Domain, Kernel, Tolerance, parse_prototype
@@ -169,3 +169,14 @@ def test_the_solver_finds_the_one_number_that_tells_a_rival_or_that_there_is_non
     rivals, added = rivals_of(kernel, [CandidateSet(one, kernel.expected(one)) for one in sets], [], seed=1)
     assert rivals.rivals == [Rival("other", of_kernel=True, is_apart=is_apart, same_with=same_with)]
     assert [770_001 in one.inputs["x"] for one in added] == [True] * is_apart
+
+
+def test_where_none_can_be_told_is_said_of_the_shortest_and_the_longest_set_that_are_followed() -> None:
+    name, signature = parse_prototype("void f(const int32_t x[n], int64_t out[n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=doubled,
+        conventions={"same": but_for(1 << 40, 0)}, sample=lambda rng: {},
+    )  # fmt: skip
+    sets = [{"x": np.zeros(size, np.int32), "n": size} for size in (0, 3, 2, 5, MOST_LANES, MOST_LANES + 1)]
+    rivals, _ = rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs)) for inputs in sets], [], seed=1)
+    assert [rival.same_with for rival in rivals.rivals] == [f"2 or {MOST_LANES}"]
