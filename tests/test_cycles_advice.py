@@ -248,6 +248,10 @@ def test_a_load_that_may_change_stays_in_the_loop(other: str, stores: dict[int, 
     assert [edit.condition for edit in loads_left_out(code)] == ["if v1 held it already"]
 
 
+def test_what_the_last_instruction_of_an_iteration_makes_is_carried_to_the_first_of_the_next() -> None:
+    assert carried(loop_of("add v2.4s, v1.4s, v0.4s", "mul v1.4s, v0.4s, v0.4s")) == ["v1"]
+
+
 def test_an_instruction_is_tried_without_each_wait() -> None:
     code = code_of(loop_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s"))
     ((condition, changed),) = texts(waits_left_out(code, 1))

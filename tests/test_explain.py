@@ -236,6 +236,13 @@ def candidates_of(dtype: str, bounds: tuple[int, int] | None, factor: Multiplier
     ]
 
 
+def test_all_fixed_point_conventions_but_those_named_single_round_twice() -> None:
+    rules = [each.rule for each in candidates_of("int8", None, FIXED) if isinstance(each.rule, FixedPoint)]
+    names = {rule.name: rule.rounds_twice for rule in rules}
+    assert names == {name: not name.startswith("single_rounding") for name in names}
+    assert set(names.values()) == {True, False}
+
+
 def defined(candidate: Candidate) -> bool:
     try:
         candidate.run(OPERANDS)
@@ -452,12 +459,16 @@ def test_wrong_data_give_the_nearest_convention_and_the_element() -> None:
         ({"zero_point": 2}, "with zero_point 0 instead of 2, double_rounding gives all elements"),
         ({"shift": 5}, "with 1 less of right shift, double_rounding gives all elements"),
         ({"bias": np.full(len(SMALL), 100)}, "with the bias left out, double_rounding gives all elements"),
+        (
+            {"accumulators": np.array(SMALL, np.int32) + 100, "bias": np.full(len(SMALL), 100)},
+            "with the bias subtracted, double_rounding gives all elements",
+        ),
     ],
 )
 def test_a_change_that_explains_all_elements_is_a_hint(change: dict[str, Any], hint: str) -> None:
     accumulators = np.array(SMALL, np.int32)
-    given = {"multiplier": PUBLISHED, "shift": 4} | change
-    found = sim.explain(made(double_rounding, accumulators, PUBLISHED, -4), accumulators=accumulators, **given)
+    given = {"accumulators": accumulators, "multiplier": PUBLISHED, "shift": 4} | change
+    found = sim.explain(made(double_rounding, accumulators, PUBLISHED, -4), **given)
     assert hint in found.hints
 
 

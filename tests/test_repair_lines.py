@@ -169,3 +169,14 @@ def test_of_many_repairs_three_are_told_and_how_many_more_there_are(tmp_path: Pa
     found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
     numbers = [repair.rpartition("#")[2] for repair in found.repairs]
     assert (found.lines, numbers) == ((), ["0xb", "0x15", "0x1f", "2 more"])
+
+
+def test_a_difference_where_a_variable_belongs_is_told_with_that_variable(tmp_path: Path) -> None:
+    lines = "int kept = a[i] * b[i] + 3;\nint64_t wide = kept;\noutput[i] = (a[i] - b[i]) ^ 85;\noutput[i] += wide; }"
+    kernel = faulty_kernel(
+        Faulty(EACH + lines, lambda i: ((wide(i, "a") * wide(i, "b") + 3) ^ 85) + wide(i, "a") * wide(i, "b") + 3),
+        tmp_path,
+    )
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O0",)), make_vectors(kernel, 60, seed=1))
+    assert "with what kernel.c:4 keeps in its place" in str(found)
+    assert set(found.lines) == {"kernel.c:6"}

@@ -68,6 +68,11 @@ def test_pipes_that_share_work_are_bound_together() -> None:
     assert found == {"pipe A and B": 4, "pipe A": 2}
 
 
+def test_a_part_of_a_cycle_is_work_of_the_pipe_too() -> None:
+    core = small_core(classes={ADD: {"uses": "M*1.5", "latency": 1}})
+    assert bound(loop_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s"), core, "pipe M") == 3
+
+
 def test_a_stream_need_not_wait_until_its_last_instruction_leaves_the_pipe() -> None:
     core = small_core(classes={ADD: {"uses": "M*4", "latency": 1}})
     assert bound(stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s"), core, "pipe M") == 5

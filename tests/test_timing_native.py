@@ -84,6 +84,8 @@ def test_a_stream_of_arrays_is_the_stream() -> None:
     stream = random_stream(Random(1), 60)
     arrays = joined([array_stream(stream[:20]), array_stream([]), array_stream(stream[20:])])
     assert (list(arrays), arrays[-1], arrays[3:50:7]) == (stream, stream[-1], stream[3:50:7])
+    longer = (stream * 70)[: (1 << 12) + 1]  # one more than are made together
+    assert list(array_stream(longer)) == longer
 
 
 def test_the_stores_that_a_load_reads_are_found_byte_by_byte() -> None:

@@ -42,6 +42,10 @@ def test_a_jump_through_a_register_that_is_met_once_a_run_is_learned_from_one_ru
     assert mispredictions([branch(0x1000, "br x0", 0x2000)], warm=True) == frozenset()
 
 
+def test_what_has_no_address_is_not_predicted() -> None:
+    assert mispredictions([branch(0x1000, "cbz x0, #0x1040", 0x1040)._replace(pc=None)] * 2, warm=False) == frozenset()
+
+
 def test_a_direct_jump_is_never_mispredicted() -> None:
     assert mispredictions([branch(0x1000, "b #0x1040", 0x1040)], warm=False) == frozenset()
 
