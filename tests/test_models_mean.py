@@ -98,17 +98,29 @@ def in_float32(total: int, count: int, scales: tuple[float, float], zeros: tuple
     return half_away(Fraction(float(placed))) + zeros[1]
 
 
+def of_scaled_sums(total: int, count: int, scales: tuple[float, float], zeros: tuple[int, int]) -> int:
+    one, other = (float(np.float32(scale)) for scale in scales)
+    scaled = rounded_twice(total - zeros[0] * count, derive_tflite(one / other))
+    return half_away(Fraction(scaled, count)) + zeros[1]
+
+
+def in_float32_raised(total: int, count: int, scales: tuple[float, float], zeros: tuple[int, int]) -> int:
+    scale = np.float32(scales[0]) / np.float32(scales[1])
+    bias = np.float32(-zeros[0]) * scale + np.float32(0.5)
+    return half_away(Fraction(float(np.float32(total) / np.float32(count) * scale + bias))) + zeros[1]
+
+
 def by(
     way: object, x: np.ndarray, axes: Sequence[int] = IMAGES, scales: tuple[float, float] = (0.5, 1.0)
 ) -> np.ndarray:
     """A way on all sums, in order."""
     sums = x.sum(axis=tuple(axes), dtype=np.int64).ravel().tolist()
     count = x.size // len(sums)
-    made = [way(total, count, scales, ZEROS) for total in sums]  # type: ignore[operator]  # one of the four above
+    made = [way(total, count, scales, ZEROS) for total in sums]  # type: ignore[operator]  # one of the six above
     return np.asarray(np.clip(made, -128, 127))
 
 
-@pytest.mark.parametrize("scales", [(0.5, 1.0), (0.05, 0.05), (0.021, 0.013)])
+@pytest.mark.parametrize("scales", [(0.5, 1.0), (0.125, 1.0), (0.05, 0.05), (0.021, 0.013)])
 @pytest.mark.parametrize(
     ("way", "name"),
     [
@@ -116,13 +128,16 @@ def by(
         (by_reciprocal, "mean_by_reciprocal"),
         (of_raw_sums, "mean_of_raw_sums"),
         (in_float32, "mean_in_float32"),
+        (in_float32_raised, "mean_in_float32_raised"),
+        (of_scaled_sums, "mean_of_scaled_sums"),
     ],
 )
 def test_each_way_is_named(way: object, name: str, scales: tuple[float, float], tmp_path: Path) -> None:
     x = drawn()
     report = report_of(network_of(tmp_path, scales=scales), x, by(way, x, scales=scales))
     assert (report.outcome, report.kind, name in report.conventions) == ("equal", "mean", True)
-    assert set(report.conventions) - {IN_BLOCKS} == {name} or scales != (0.5, 1.0)
+    telling = 0.125 if name in ("mean_in_fixed_point", "mean_of_scaled_sums") else 0.5
+    assert set(report.conventions) - {IN_BLOCKS} == {name} or scales != (telling, 1.0)
 
 
 def test_a_network_is_run_by_the_reference(tmp_path: Path) -> None:
@@ -185,8 +200,25 @@ def test_uint8(tmp_path: Path) -> None:
     assert np.abs(made - exact).max() < 0.6, "rounded twice"
 
 
+@pytest.mark.parametrize(("axes", "keeps"), [(IMAGES, True), ((3,), False)])
+@pytest.mark.parametrize("way", [in_fixed_point, in_float32])
+def test_int16_is_named(way: object, axes: tuple[int, ...], keeps: bool, tmp_path: Path) -> None:
+    """With a zero point, which TensorFlow Lite Micro takes; never as XNNPACK, nor as the kernel of images of bytes."""
+    x = drawn(dtype="int16")
+    x[1, 0, 0, 7] = 30_000
+    scales = (0.5, 1.0)
+    network = network_of(tmp_path, axes, keeps, scales, dtype="int16")
+    sums = x.sum(axis=axes, dtype=np.int64).ravel()
+    expected = [way(int(one), x.size // sums.size, scales, ZEROS) for one in sums]  # type: ignore[operator]
+    report = report_of(network, x, np.array(expected))
+    name = f"mean_{way.__name__}"  # type: ignore[attr-defined]
+    assert set(report.conventions) - {"mean_of_scaled_sums"} == {name}
+    if way is in_fixed_point:
+        np.testing.assert_array_equal(forward(network, {X: x}, "fp32")[Y].ravel(), expected)
+
+
 def test_older_versions_cut_where_nothing_is_scaled(tmp_path: Path) -> None:
-    x = drawn() - np.int8(9)
+    x = drawn()
     network = network_of(tmp_path, scales=(0.5, 0.5), zeros=(3, 3))
     cut = [int(Fraction(int(total), 12)) for total in x.sum(axis=IMAGES, dtype=np.int64).ravel()]
     assert report_of(network, x, np.array(cut)).conventions == ("mean_cut",)
@@ -210,7 +242,8 @@ def test_what_is_refused_is_one_sentence(tmp_path: Path) -> None:
         (drawn(), np.array([4], np.int32), "its axes are not those of its input, or it has no numbers"),
         (drawn(), np.array([1.0], np.float32), "its axes are not those of its input"),
         (drawn((0, 4, 3, 20)), np.array([1], np.int32), "its axes are not those of its input, or it has no numbers"),
-        (drawn().astype(np.int16), np.array([1], np.int32), "MEAN of int16, or with a scale for each channel"),
+        (drawn().astype(np.int32), np.array([1], np.int32), "MEAN of int32, or with a scale for each channel"),
+        (np.zeros((1 << 14, 1), np.int16), np.array([0], np.int32), "a mean of 16,384 numbers is not computed"),
         (np.zeros((1 << 22, 1), np.int8), np.array([0], np.int32), "a mean of 4,194,304 numbers is not computed"),
     ):
         with pytest.raises(NotComputed, match=message):
@@ -222,4 +255,4 @@ def test_what_is_refused_is_one_sentence(tmp_path: Path) -> None:
 
 def test_every_docstring_example_runs() -> None:
     result = doctest.testmod(mean)
-    assert (result.failed, result.attempted) == (0, 7)
+    assert (result.failed, result.attempted) == (0, 9)

@@ -180,8 +180,8 @@ def _normalized(made: Normalized, dtype: str) -> AnyArray:
 
 
 def _mean(made: Averaged, dtype: str) -> npt.NDArray[np.int64]:
-    if dtype not in ("int8", "uint8"):
-        raise NotComputed(f"a mean that becomes {dtype} is not computed")
+    if dtype != made.dtype:
+        raise NotComputed(f"a mean of {made.dtype} becomes {dtype}")
     try:
         placed = averaging_rules(made)[0].run({"sum": made.sums.ravel()})
     except ValueError as error:

@@ -137,13 +137,14 @@ class Normalized:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Averaged:
-    """Sums of bytes along axes (int64, zero points in them), of `count` each, that become bytes of another scale.
+    """Sums along axes (int64, zero points in them) of `count` numbers of a dtype, that become such of another scale.
 
     `is_of_images` says that rows and columns of images [N, H, W, C] are averaged, and these axes kept.
     """
 
     sums: npt.NDArray[np.int64]
     count: int
+    dtype: str
     scale: TensorScale
     to: TensorScale
     is_of_images: bool

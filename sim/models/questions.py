@@ -62,8 +62,8 @@ def question_of(
             raise QuestionError(f"a softmax of {made.numbers.dtype} becomes {output.dtype}")
         return OfSoftmax(output, made)
     if isinstance(made, Averaged):
-        if output.dtype.itemsize > 1:
-            raise QuestionError(f"a mean becomes {output.dtype}: int8 and uint8 are computed")
+        if output.dtype != made.dtype:
+            raise QuestionError(f"a mean of {made.dtype} becomes {output.dtype}")
         return OfMean(output, made)
     bounds = asked.checked_bounds(made.minimum, made.maximum)
     if isinstance(made, Pooled):
@@ -215,7 +215,7 @@ class OfSoftmax:
 
 @dataclass(frozen=True, eq=False)
 class OfMean:
-    """Somebody's bytes, and the sums whose mean they are."""
+    """Somebody's numbers, and the sums whose mean they are."""
 
     output: AnyArray
     made: Averaged

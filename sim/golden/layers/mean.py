@@ -1,6 +1,6 @@
-"""The mean of bytes along axes, from one scale to another, as TFLite and XNNPACK compute it.
+"""The mean of bytes or int16 along axes, from one scale to another, as TFLite and XNNPACK compute it.
 
-`sums` are those of the bytes as they stand (int64, zero points in them), `count` how many each has; results are int64
+`sums` are of the numbers as they stand (int64, zero points in them), `count` how many each has; results are int64
 with the output's zero point, before the bounds.  Source: docs/spec/neighbours.md section 30.
 """
 
@@ -64,15 +64,29 @@ def mean_by_reciprocal(sums: Int64Array, count: int, by: MeanScales) -> Int64Arr
     return np.asarray(np.rint(sums.astype(np.float32) * scale + offset), np.int64)
 
 
-def mean_in_float32(sums: Int64Array, count: int, by: MeanScales) -> Int64Array:
+def mean_of_scaled_sums(sums: Int64Array, count: int, by: MeanScales, rescale: Rescale) -> Int64Array:
+    """Older kernels of images: the sum in the output's scale, to the nearest, then over the count, ties away from zero.
+
+    >>> from sim.golden.scaling import double_rounding
+    >>> mean_of_scaled_sums(np.array([-9, 9]), 6, MeanScales(np.float32(1), 0, np.float32(1), 5), double_rounding)
+    array([3, 7])
+    """
+    derived = derive_tflite(float(by.input) / float(by.output))
+    scaled = rescale(sums - by.input_zero * count, *derived).astype(np.int64)
+    return np.asarray(np.sign(scaled) * ((np.abs(scaled) + count // 2) // count) + by.output_zero)
+
+
+def mean_in_float32(sums: Int64Array, count: int, by: MeanScales, raised: float = 0) -> Int64Array:
     """Older kernels of TFLite: sum / count * scale + bias, to the nearest, ties away from zero, then the zero point.
+
+    The oldest have a half in the bias already: `raised`.
 
     >>> mean_in_float32(np.array([-9, 9]), 6, MeanScales(np.float32(1), 0, np.float32(1), 5))
     array([3, 7])
     """
     scale = by.input / by.output
     mean = sums.astype(np.float32) / np.float32(count)
-    placed = (mean * scale + np.float32(-by.input_zero) * scale).astype(np.float64)
+    placed = (mean * scale + (np.float32(-by.input_zero) * scale + np.float32(raised))).astype(np.float64)
     return np.asarray(np.trunc(placed + np.copysign(0.5, placed)), np.int64) + by.output_zero
 
 

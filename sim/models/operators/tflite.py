@@ -50,8 +50,9 @@ from sim.models.rules.activating import mode_of
 
 _AT_ONCE: Final = 4
 """Arrays of 64 bits that a softmax takes, each of its size."""
-_LARGEST_COUNT: Final = 1 << 22
-"""Of bytes whose sum less their zero points stays within 32 bits, and what a zero point may be multiplied by."""
+_LARGEST_RATIO: Final = 1 << 22
+"""Of scales, and what a zero point may be multiplied by."""
+_INTEGERS: Final = ("int8", "uint8", "int16")
 
 
 def _requantized(
@@ -224,23 +225,25 @@ def _normalized(network: Network, layer: NetworkLayer, given: Inputs) -> Normali
 
 
 def _averaged(network: Network, layer: NetworkLayer, given: Inputs) -> Averaged:
-    """MEAN of bytes along the axes that the second input names: `kernels/reduce.cc`."""
+    """MEAN of bytes or int16 along the axes that the second input names: `kernels/reduce.cc`."""
     x, named, scale = operand(layer, 0, given), operand(layer, 1, given), scale_of(network.tensors[layer.inputs[0]])
     of_output = scale_of(network.output_of(layer))
-    if x.dtype not in (np.int8, np.uint8) or max(scale.scales.size, of_output.scales.size) > 1:
+    if x.dtype not in _INTEGERS or max(scale.scales.size, of_output.scales.size) > 1:
         raise NotComputed(f"MEAN of {x.dtype}, or with a scale for each channel, is not computed")
     if named.dtype.kind not in "iu" or not x.size or not ((-x.ndim <= named) & (named < x.ndim)).all():
         raise NotComputed("its axes are not those of its input, or it has no numbers")
     axes, keeps = tuple(sorted({int(axis) % x.ndim for axis in named.ravel()})), bool(layer.options.get("KeepDims"))
     sums = x.sum(axis=axes, dtype=np.int64, keepdims=keeps)
     count = x.size // max(sums.size, 1)
-    if count >= _LARGEST_COUNT:
+    if count >= 1 << (30 - np.iinfo(x.dtype).bits):
         raise NotComputed(f"a mean of {count:,} numbers is not computed: their sum may leave 32 bits")
     ratio = float(scale.scales[0]) / float(of_output.scales[0])
-    if not 1 / _LARGEST_COUNT < ratio < _LARGEST_COUNT:
+    if not 1 / _LARGEST_RATIO < ratio < _LARGEST_RATIO:
         raise NotComputed(f"its input's scale is {ratio:g} of its output's")
     of_images = x.ndim == 4 and axes == (1, 2) and keeps
-    return Averaged(sums=np.asarray(sums), count=count, scale=scale, to=of_output, is_of_images=of_images)
+    return Averaged(
+        sums=np.asarray(sums), count=count, dtype=str(x.dtype), scale=scale, to=of_output, is_of_images=of_images
+    )
 
 
 def _bounds(network: Network, layer: NetworkLayer) -> tuple[int | None, int | None]:

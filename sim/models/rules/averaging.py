@@ -1,4 +1,4 @@
-"""The mean of bytes along axes as rules: TFLite's ways, and XNNPACK's.
+"""The mean of bytes or int16 along axes as rules: TFLite's ways, and XNNPACK's.
 
 Source: docs/spec/neighbours.md section 30.
 """
@@ -21,6 +21,7 @@ from sim.golden.layers.mean import (
     mean_in_fixed_point,
     mean_in_float32,
     mean_of_raw_sums,
+    mean_of_scaled_sums,
 )
 from sim.golden.scaling import double_rounding, double_rounding_ties_up
 from sim.models.layers import Averaged
@@ -28,6 +29,7 @@ from sim.models.layers import Averaged
 BLOCK: Final = 16
 """Channels that TFLite's kernel of images takes at a time."""
 IN_BLOCKS: Final = "mean_of_raw_sums_in_blocks"
+_OLDER: Final = "older versions of TFLite and TensorFlow Lite Micro"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,15 +74,19 @@ def averaging_rules(made: Averaged) -> list[Averaging]:
             "mean_in_fixed_point", "LiteRT's kernels but for images, and TensorFlow Lite Micro",
             partial(mean_in_fixed_point, count=count, by=by, rescale=double_rounding), made,
         ),
-        Averaging(
-            "mean_by_reciprocal", "XNNPACK, and LiteRT by it", partial(mean_by_reciprocal, count=count, by=by), made
-        ),
-        Averaging("mean_in_float32", "older versions of TFLite", partial(mean_in_float32, count=count, by=by), made),
+        Averaging("mean_in_float32", _OLDER, partial(mean_in_float32, count=count, by=by), made),
+        Averaging("mean_in_float32_raised", _OLDER, partial(mean_in_float32, count=count, by=by, raised=0.5), made),
     ]  # fmt: skip
-    if made.is_of_images:
+    if made.dtype != "int16":
+        reciprocal = partial(mean_by_reciprocal, count=count, by=by)
+        found.insert(1, Averaging("mean_by_reciprocal", "XNNPACK, and LiteRT by it", reciprocal, made))
+    if made.is_of_images and made.dtype != "uint8":
+        scaled = partial(mean_of_scaled_sums, count=count, by=by, rescale=double_rounding)
+        found.append(Averaging("mean_of_scaled_sums", f"{_OLDER}, of images", scaled, made))
+    if made.is_of_images and made.dtype != "int16":
         found.append(Averaging("mean_of_raw_sums", "LiteRT's kernel of images, channel by channel", once, made))
         ties_up = partial(raw, rescale=double_rounding_ties_up)
         found.append(Averaging(IN_BLOCKS, "LiteRT's kernel of images, 16 channels at a time", ties_up, made, once))
     if (by.input, by.input_zero) == (by.output, by.output_zero):
-        found.append(Averaging("mean_cut", "older versions of TFLite", partial(mean_cut, count=count), made))
+        found.append(Averaging("mean_cut", _OLDER, partial(mean_cut, count=count), made))
     return found
