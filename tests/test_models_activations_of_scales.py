@@ -24,6 +24,7 @@ from sim.models.tflite_file import read_tflite
 from support.tflite_models import ModelWriter
 
 EVERY = {name: np.arange(256, dtype=np.uint8).view(name).reshape(1, 256) for name in ("int8", "uint8")}
+EVERY["int16"] = np.arange(1 << 16, dtype=np.uint16).view("int16").reshape(1, -1)
 SCALES = [
     (0.5, 0.25),
     (1.0, 2.0),
@@ -41,9 +42,9 @@ def network_of(
     folder: Path, operator: str, scales: tuple[float, float], zeros: tuple[int, int] = (3, -5), dtype: str = "int8",
     alpha: float | None = None,
 ) -> Network:  # fmt: skip
-    """One layer on all bytes."""
+    """One layer on all numbers of the dtype."""
     made = ModelWriter()
-    tensors = [made.tensor(name, dtype, (1, 256), scales[k], zeros[k]) for k, name in enumerate("xy")]
+    tensors = [made.tensor(name, dtype, EVERY[dtype].shape, scales[k], zeros[k]) for k, name in enumerate("xy")]
     if alpha is None:
         made.layer(operator, tensors[:1], tensors[1:])
     else:
@@ -56,7 +57,7 @@ def network_of(
 
 def report_of(network: Network, output: np.ndarray) -> LayerReport:
     dtype = network.tensors[X].dtype
-    (report,) = compared(network, {X: EVERY[dtype], Y: output.astype(dtype).reshape(1, 256)})
+    (report,) = compared(network, {X: EVERY[dtype], Y: output.astype(dtype).reshape(1, -1)})
     return report
 
 
@@ -198,13 +199,14 @@ def of_8_bits(x: int, factor: float) -> int:
 
 
 def leaked(
-    scales: tuple[float, float], alpha: float, scaled: Callable[[int, float], int], turned: bool = True
-) -> np.ndarray:
-    """All bytes with zero points 3 and -5; `turned` says that a negative alpha's product is negated, not its factor."""
+    scales: tuple[float, float], alpha: float, scaled: Callable[[int, float], int], turned: bool = True,
+    dtype: str = "int8",
+) -> np.ndarray:  # fmt: skip
+    """All numbers with zero points 3 and -5; `turned` says that a negative alpha's product is negated, not its factor."""
     above, slope = np.float32(scales[0]) / np.float32(scales[1]), np.float32(alpha)
     below = float(np.float32(scales[0]) * slope / np.float32(scales[1]))
-    made = []
-    for q in EVERY["int8"].ravel().tolist():
+    made, limits = [], np.iinfo(dtype)
+    for q in EVERY[dtype].ravel().tolist():
         x = q - 3
         if x >= 0:
             placed = scaled(x, float(above))
@@ -212,7 +214,7 @@ def leaked(
             placed = -scaled(x, -below)
         else:
             placed = scaled(x, below)
-        made.append(max(-128, min(127, placed - 5)))
+        made.append(max(limits.min, min(limits.max, placed - 5)))
     return np.array(made)
 
 
@@ -260,6 +262,22 @@ def test_the_outermost_factors_of_8_bits_are_taken_and_the_next_are_not(above: f
             factors(*pair)
 
 
+@pytest.mark.parametrize(("turned", "name"), [(True, "double_rounding"), (False, "double_rounding_of_negated")])
+def test_a_leaky_relu_of_int16_is_named(turned: bool, name: str, tmp_path: Path) -> None:
+    """By a negative alpha ties go the other way where the number is negated first; 8 bits are no candidate."""
+    network = network_of(tmp_path, "LEAKY_RELU", (0.5, 1.0), alpha=-0.5, dtype="int16")
+    output = leaked((0.5, 1.0), -0.5, lambda x, by: rounded_twice(x, derive_signed(by)), turned, "int16")
+    assert report_of(network, output).conventions == (name,)
+    if turned:
+        np.testing.assert_array_equal(forward(network, {X: EVERY["int16"]}, "fp32")[Y].ravel(), output)
+
+
+def derive_signed(by: float) -> Derived:
+    """TFLite's multiplier, with the sign of the factor."""
+    size = derive_tflite(abs(by))
+    return Derived(-size.multiplier if by < 0 else size.multiplier, size.left_shift)
+
+
 def test_factors_in_float64_are_told_from_those_in_float32(tmp_path: Path) -> None:
     """-1 * 127 / 2 is a tie in float32, and more than that by the exact quotient of float32(1 / 127)."""
     network = network_of(tmp_path, "LEAKY_RELU", (1.0, 1 / 127), alpha=0.5)
@@ -302,8 +320,12 @@ def test_what_a_runtime_refuses_is_one_sentence(tmp_path: Path) -> None:
 
 def test_other_types_are_not_computed(tmp_path: Path) -> None:
     network = network_of(tmp_path, "HARD_SWISH", (0.5, 0.25))
-    with pytest.raises(NotComputed, match="HARD_SWISH of int16, or with a scale for each channel, is not computed"):
-        computed(network, network.layers[0], {X: EVERY["int8"].astype(np.int16)})
+    for dtype, told in (
+        (np.int16, "TFLite has no HARD_SWISH of int16: all its kernels refuse it"),
+        (np.int32, "HARD_SWISH of int32, or with a scale for each channel, is not computed"),
+    ):
+        with pytest.raises(NotComputed, match=told):
+            computed(network, network.layers[0], {X: EVERY["int8"].astype(dtype)})
 
 
 @pytest.mark.parametrize(("module", "count"), [(swish, 5), (leaky, 5)])

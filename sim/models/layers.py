@@ -108,7 +108,7 @@ class ToReals:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Activated:
-    """Bytes that a function makes bytes of the same dtype, with the scale that they have.
+    """Integers that a function makes such of the same dtype, with the scale that they have.
 
     `function` is logistic, tanh, hard_swish, or leaky_relu, which multiplies negative numbers by `alpha`.  `to` is the
     scale of the output, None where it is the one that TFLite prescribes.

@@ -154,7 +154,7 @@ class OfRealNumbers:
 
 @dataclass(frozen=True, eq=False)
 class OfActivation:
-    """Somebody's bytes, and those that a function made them of."""
+    """Somebody's numbers, and those that a function made them of."""
 
     output: AnyArray
     made: Activated
@@ -176,7 +176,7 @@ class OfActivation:
             every = np.iinfo(self.made.numbers.dtype)
             byte = np.arange(every.min, every.max + 1)
             tried = {"byte": byte, "behind": np.zeros_like(byte)}
-            return Apart(differing_inputs(one.run(tried), other.run(tried), {"byte": byte}), "all bytes")
+            return Apart(differing_inputs(one.run(tried), other.run(tried), {"byte": byte}), f"all of {every.dtype}")
 
         return QuestionPart(
             operands={"byte": given, "behind": behind},

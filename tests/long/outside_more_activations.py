@@ -1,4 +1,4 @@
-"""HARD_SWISH and LEAKY_RELU of bytes, in LiteRT and TensorFlow Lite Micro: which arithmetic makes each byte."""
+"""HARD_SWISH of bytes and LEAKY_RELU of bytes and int16, in LiteRT and TensorFlow Lite Micro: which arithmetic makes each byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sim.models.compare import LayerReport, compared
 from sim.models.network import ModelError, TensorScale
 from sim.models.questions import plain
 from sim.models.rules.hard_swishing import hard_swish_rules
-from sim.models.rules.leaking import OF_8_BITS, leaky_relu_rules
+from sim.models.rules.leaking import NEGATED, OF_8_BITS, leaky_relu_rules
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite
@@ -44,7 +44,8 @@ def pairs(dtype: str, smallest: float) -> Iterator[Pair]:
 
 def report_of(operator: str, dtype: str, by: Pair, runtime: str, path: Path, alpha: float | None) -> LayerReport:
     """What is said of all bytes; raises ModelError for what the runtime refuses."""
-    made, every = ModelWriter(), np.arange(256, dtype=np.uint8).view(dtype).reshape(1, 256)
+    made, limits = ModelWriter(), np.iinfo(dtype)
+    every = np.arange(limits.min, limits.max + 1).astype(dtype).reshape(1, -1)
     x, y = (
         made.tensor(name, dtype, every.shape, one.scales[0], one.zero_point) for name, one in zip("xy", by, strict=True)
     )
@@ -79,6 +80,30 @@ def test_scales_that_are_refused_are_refused_here(runtime: str, dtype: str, tmp_
         hard_swish_rules(*by)
 
 
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_hard_swish_of_int16_is_refused_by_all(runtime: str, tmp_path: Path) -> None:
+    by = (scale_of(0.5, 0), scale_of(0.25, 0))
+    with pytest.raises(ModelError):
+        report_of("HARD_SWISH", "int16", by, runtime, tmp_path / "net.tflite", None)
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_every_number_of_a_leaky_relu_of_int16_is_named(runtime: str, tmp_path: Path) -> None:
+    """LiteRT takes no zero points; but for its reference it multiplies by a negative factor."""
+    told = 0
+    scales = [(0.5, 1.0), (1.0, 1 / 127), (1.0, 2.0), (0.031, 0.017), (0.0003, 0.00041)]
+    for number, (one, other) in enumerate(scales):
+        for alpha in (0.1, 0.25, -0.5, 0.01, 1.5, -0.3):
+            zeros = (100 * number, -55) if runtime == "tflite-micro" else (0, 0)
+            by = scale_of(one, zeros[0]), scale_of(other, zeros[1])
+            report = report_of("LEAKY_RELU", "int16", by, runtime, tmp_path / "net.tflite", alpha)
+            name = NEGATED if alpha < 0 and runtime in ("litert", "litert-no-delegate") else "double_rounding"
+            of_scales = " of scales_in_float64" if runtime == "tflite-micro" else " of scales_in_float32"
+            assert {name, name + of_scales} & set(report.conventions), (by, alpha, report.conventions)
+            told += len({plain(one) for one in report.conventions}) == 1
+    assert told > 5
+
+
 @pytest.mark.parametrize(("runtime", "dtype"), RUNS)
 def test_every_byte_of_a_leaky_relu_is_named(runtime: str, dtype: str, tmp_path: Path) -> None:
     """By 8 bits where XNNPACK takes it, else, and elsewhere, by two roundings."""
@@ -86,11 +111,11 @@ def test_every_byte_of_a_leaky_relu_is_named(runtime: str, dtype: str, tmp_path:
     for number, by in enumerate(pairs(dtype, 1 / 300)):
         alpha = np.float32(alphas[number % len(alphas)])
         report = report_of("LEAKY_RELU", dtype, by, runtime, tmp_path / "net.tflite", float(alpha))
-        of_8_bits = OF_8_BITS in [rule.name for rule in leaky_relu_rules(*by, alpha)]
+        of_8_bits = OF_8_BITS in [rule.name for rule in leaky_relu_rules(np.dtype(dtype), *by, alpha)]
         names = {
             "litert": (OF_8_BITS,) if of_8_bits else ("double_rounding", "double_rounding of scales_in_float32"),
             "tflite-micro": ("double_rounding", "double_rounding of scales_in_float64"),
         }.get(runtime, ("double_rounding", "double_rounding of scales_in_float32"))
         assert set(names) & set(report.conventions), (by, alpha, report.conventions)
-        told += len({plain(name) for name in report.conventions}) == 1
+        told += len({plain(name) for name in report.conventions} - {NEGATED}) == 1
     assert told > 20

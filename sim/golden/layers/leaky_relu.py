@@ -1,4 +1,4 @@
-"""Leaky ReLU of bytes, x or alpha * x where that is negative: by two Q0.31 multipliers, and by two of 8 bits.
+"""Leaky ReLU of bytes and int16, x or alpha * x where that is negative: by two Q0.31 multipliers, and by two of 8 bits.
 
 Source: docs/spec/neighbours.md section 28.
 """
@@ -42,18 +42,22 @@ def factors_of(above: float, below: float) -> LeakyReluFactors:
     return factors
 
 
-def leaky_relu(values: npt.NDArray[Any], zero: int, factors: LeakyReluFactors, rescale: Rescale) -> Int64Array:
+def leaky_relu(
+    values: npt.NDArray[Any], zero: int, factors: LeakyReluFactors, rescale: Rescale, negates_first: bool = False
+) -> Int64Array:
     """The numbers before the output's zero point and the bounds (int64), by a rule of `sim.golden.scaling`.
 
-    Where alpha is negative the product with its size is negated, so that ties go the other way.
+    Where alpha is negative the product with its size is negated, so that ties go the other way; or, `negates_first`,
+    the number before it is multiplied, which is what a negative multiplier does.
 
     >>> from sim.golden.scaling import double_rounding
     >>> leaky_relu(np.array([-10, -3, 0, 3, 5]), 0, factors_of(0.5, -0.25), double_rounding)
     array([3, 1, 0, 2, 3])
     """
     difference = values.astype(np.int64) - zero
-    above, below = (rescale(difference, *by).astype(np.int64) for by in (factors.above, factors.below))
-    return np.where(difference >= 0, above, -below if factors.is_turned else below)
+    before, behind = ((-1, 1) if negates_first else (1, -1)) if factors.is_turned else (1, 1)
+    above, below = rescale(difference, *factors.above), rescale(before * difference, *factors.below)
+    return np.where(difference >= 0, above, behind * below.astype(np.int64))
 
 
 def factors_of_8_bits(input_scale: np.float32, output_scale: np.float32, alpha: np.float32) -> tuple[int, int]:

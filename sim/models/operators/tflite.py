@@ -197,10 +197,12 @@ def _activated(network: Network, layer: NetworkLayer, given: Inputs) -> Activate
 
 
 def _between_scales(network: Network, layer: NetworkLayer, given: Inputs) -> Activated:
-    """HARD_SWISH and LEAKY_RELU of bytes, between any two scales: `kernels/activations.cc`."""
+    """HARD_SWISH of bytes and LEAKY_RELU of bytes or int16, between any two scales: `kernels/activations.cc`."""
     x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
     of_output = scale_of(to)
-    if x.dtype not in (np.int8, np.uint8) or max(scale.scales.size, of_output.scales.size) > 1:
+    if layer.operator == "HARD_SWISH" and x.dtype == np.int16:
+        raise NotComputed("TFLite has no HARD_SWISH of int16: all its kernels refuse it")
+    if x.dtype not in _INTEGERS or max(scale.scales.size, of_output.scales.size) > 1:
         raise NotComputed(f"{layer.operator} of {x.dtype}, or with a scale for each channel, is not computed")
     alpha = float(layer.options.get("Alpha", 0))
     made = Activated(numbers=x, function=layer.operator.lower(), scale=scale, to=of_output, alpha=alpha)

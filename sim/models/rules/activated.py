@@ -23,5 +23,5 @@ def activation_rules(made: Activated) -> Sequence[CandidateRule]:
     if made.function == "hard_swish":
         return hard_swish_rules(scale, to)
     if made.function == "leaky_relu":
-        return leaky_relu_rules(scale, to, np.float32(made.alpha))
+        return leaky_relu_rules(dtype, scale, to, np.float32(made.alpha))
     return [ActivatingReals(way, made.function, dtype, scale, to) for way in WAYS]

@@ -1,4 +1,4 @@
-"""Leaky ReLU of bytes as rules: TFLite's multipliers under each rounding, and XNNPACK's of 8 bits.
+"""Leaky ReLU of bytes and int16 as rules: TFLite's multipliers under each rounding, and XNNPACK's of 8 bits.
 
 Source: docs/spec/neighbours.md section 28.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,6 +30,7 @@ _ROUNDINGS: Final[Mapping[Rescale, str]] = {
     single_rounding: "TFLite's single-rounding build",
 }
 OF_8_BITS: Final = "leaky_relu_of_8_bits"
+NEGATED: Final = "double_rounding_of_negated"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,18 +60,25 @@ class Leaking:
         ]
 
 
-def leaky_relu_rules(scale: TensorScale, to: TensorScale, alpha: np.float32) -> list[CandidateRule]:
+def leaky_relu_rules(
+    dtype: np.dtype[Any], scale: TensorScale, to: TensorScale, alpha: np.float32
+) -> list[CandidateRule]:
     """TFLite's default first; `ValueError` for factors that are no finite numbers."""
     zero = scale.zero_point
 
     def made(name: str, note: str, scaled: Callable[[Integers], Integers]) -> Leaking:
         return Leaking(name=name, note=note, scaled=scaled, scale=scale, to=to, alpha=alpha)
 
-    found: list[CandidateRule] = [
-        made(f"{rescale.__name__}{which}", note, partial(leaky_relu, zero=zero, factors=factors, rescale=rescale))
-        for rescale, note in _ROUNDINGS.items()
-        for which, factors in _factors(scale.scales[0], to.scales[0], alpha)
-    ]
+    found: list[CandidateRule] = []
+    for which, factors in _factors(scale.scales[0], to.scales[0], alpha):
+        by = partial(leaky_relu, zero=zero, factors=factors)
+        for rescale, note in _ROUNDINGS.items():
+            found.append(made(f"{rescale.__name__}{which}", note, partial(by, rescale=rescale)))
+        if factors.is_turned:
+            first = partial(by, rescale=double_rounding, negates_first=True)
+            found.append(made(f"{NEGATED}{which}", "TFLite's kernels of int16, and older ones of bytes", first))
+    if dtype == np.int16:
+        return found
     try:
         of_8_bits = factors_of_8_bits(scale.scales[0], to.scales[0], alpha)
     except ValueError:  # LiteRT takes its own kernels then
