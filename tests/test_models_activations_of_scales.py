@@ -202,7 +202,7 @@ def leaked(
     scales: tuple[float, float], alpha: float, scaled: Callable[[int, float], int], turned: bool = True,
     dtype: str = "int8",
 ) -> np.ndarray:  # fmt: skip
-    """All numbers with zero points 3 and -5; `turned` says that a negative alpha's product is negated, not its factor."""
+    """All numbers, zero points 3 and -5; `turned`: a negative alpha's product is negated, not its factor."""
     above, slope = np.float32(scales[0]) / np.float32(scales[1]), np.float32(alpha)
     below = float(np.float32(scales[0]) * slope / np.float32(scales[1]))
     made, limits = [], np.iinfo(dtype)

@@ -16,7 +16,7 @@ from sim.golden.layers import softmax
 from sim.models.compare import compared
 from sim.models.computed import computed
 from sim.models.forward import drawn_inputs, forward
-from sim.models.layers import FromReals, Normalized
+from sim.models.layers import FromReals
 from sim.models.network import Network, NotComputed
 from sim.models.onnx_file import read_onnx
 from sim.models.report import ModelReport
@@ -229,7 +229,7 @@ def test_every_layer_of_a_net_is_computed(tmp_path: Path) -> None:
         ("AveragePool", {"kernel_shape": [2]}, "it rounds the number of windows up, or is not of images"),
         ("AveragePool", {"kernel_shape": [1, 1], "pads": [1, 1, 1, 1]}, "one that lies outside of the image"),
         ("LeakyRelu", {"alpha": float("inf")}, "its alpha is inf"),
-        ("Softmax", {"axis": 9}, "it has no numbers or no such axis, or is over several axes"),
+        ("Softmax", {"axis": 9}, "it has no numbers or no such axis"),
         ("Concat", {"axis": 9}, "its tensors do not fit"),
     ],
 )
@@ -241,15 +241,27 @@ def test_what_is_not_computed_is_one_sentence(
         computed(network, network.layers[0], {network.inputs[0]: drawn()})
 
 
-def test_an_early_softmax_over_several_axes_is_not_computed(tmp_path: Path) -> None:
-    early = network_of(tmp_path, "Softmax", scales=TO_BYTES, versions=12, axis=1)
-    with pytest.raises(NotComputed, match="or is over several axes"):
-        computed(early, early.layers[0], {early.inputs[0]: drawn()})
-    early = network_of(tmp_path, "Softmax", scales=TO_BYTES, versions=12)
-    with pytest.raises(NotComputed, match="or is over several axes"):
-        computed(early, early.layers[0], {early.inputs[0]: drawn()})
-    last = network_of(tmp_path, "Softmax", scales=TO_BYTES, versions=12, axis=3)
-    assert isinstance(computed(last, last.layers[0], {last.inputs[0]: drawn()}), Normalized)
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("axis", [None, 1, 2, -1])
+def test_an_early_softmax_is_over_all_axes_from_one_on(axis: int | None, paired: bool, tmp_path: Path) -> None:
+    options: dict[str, Any] = {} if axis is None else {"axis": axis}
+    options |= {} if paired else {"opset": 12, "axis": 1 if axis is None else axis}
+    network, x = network_of(tmp_path, "Softmax", paired, scales=TO_BYTES, versions=12, **options), drawn()
+    rows = x.reshape(*SHAPE[: options.get("axis", 1)], -1)
+    expected = np.empty(rows.shape, np.uint8)
+    for place in np.ndindex(rows.shape[:-1]):
+        powers = [exp(float(real(int(q)))) for q in rows[place]]
+        expected[place] = [min(255, round(256 * one / sum(powers))) for one in powers]
+    y = made_by(network, x)
+    np.testing.assert_array_equal(y, expected.reshape(SHAPE))
+    y = y.copy()
+    y[1, 2, 0, 3] += 3
+    (report,) = compared(network, {network.inputs[0]: x, network.outputs[0]: y})
+    assert report.first == (1, 2, 0, 3)
+    assert report.trace is not None
+    row = [float(real(int(q))) for q in rows[(1, 2, 0)[: rows.ndim - 1]]]
+    exact = 256 * exp(float(real(int(x[1, 2, 0, 3])))) / sum(map(exp, row))
+    assert abs(float(report.trace.steps[0].exact) - exact) < 1e-9
 
 
 @pytest.mark.parametrize("scale", [1e-40, 2.0])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import doctest
+from collections.abc import Callable
 from fractions import Fraction
 from math import exp, floor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from sim.golden.derivation import derive_tflite
-from sim.golden.layers import gemmlowp, softmax
+from sim.golden.derivation import Derived, derive_tflite
+from sim.golden.layers import gemmlowp, interpolation, softmax
 from sim.models.compare import LayerReport, compared
 from sim.models.computed import computed
 from sim.models.forward import forward
@@ -31,12 +33,14 @@ X, Y = 0, 1
 
 
 def network_of(
-    folder: Path, rows: np.ndarray = ROWS, scale: float = SCALE, beta: float = 1, to: float = 1 / 256, zero: int = 0
-) -> Network:
-    """One SOFTMAX; `zero` moves the output's."""
+    folder: Path, rows: np.ndarray = ROWS, scale: float = SCALE, beta: float = 1, to: float = 1 / 256, zero: int = 0,
+    becomes: str = "",
+) -> Network:  # fmt: skip
+    """One SOFTMAX, to another type or that of the rows; `zero` moves the output's.  Of int16 both zero points are 0."""
     made, dtype = ModelWriter(), str(rows.dtype)
-    x = made.tensor("x", dtype, rows.shape, scale, 3)
-    y = made.tensor("y", dtype, rows.shape, to, int(np.iinfo(dtype).min) + zero)
+    becomes, is_wide = becomes or dtype, dtype == "int16"
+    x = made.tensor("x", dtype, rows.shape, scale, 0 if is_wide else 3)
+    y = made.tensor("y", becomes, rows.shape, to, zero + (0 if is_wide else int(np.iinfo(becomes).min)))
     made.layer("SOFTMAX", (x,), (y,), "SoftmaxOptions", Beta=beta)
     made.inputs, made.outputs = [x], [y]
     path = folder / "net.tflite"
@@ -45,34 +49,35 @@ def network_of(
 
 
 def report_of(network: Network, rows: np.ndarray, output: np.ndarray) -> LayerReport:
-    (report,) = compared(network, {X: rows, Y: output.astype(rows.dtype)})
+    (report,) = compared(network, {X: rows, Y: output.astype(network.tensors[Y].dtype)})
     return report
 
 
-def by_table(row: np.ndarray, scale: float) -> list[int]:
+def by_table(row: np.ndarray, scale: float, bits: int = 8) -> list[int]:
     """As the scalar code goes, each operation in float32."""
-    single, lowest = np.float32, int(np.iinfo(row.dtype).min)
+    single, lowest = np.float32, int(np.iinfo(row.dtype).min) if bits == 8 else -(1 << 15)
     powers = [single(exp(-single(scale) * single(int(row.max()) - int(q)))) for q in row]
     total = single(0)
     for power in powers:
         total += power
-    inverse = single(1) / (total * single(1 / 256))
+    inverse = single(1) / (total * single(2.0**-bits))
     rounded = [floor(Fraction(float(power * inverse)) + Fraction(1, 2)) for power in powers]
-    return [min(255, one) + lowest for one in rounded]
+    return [min((1 << bits) - 1, one) + lowest for one in rounded]
 
 
-def in_fixed_point(row: np.ndarray, scale: float) -> list[int]:
+def in_fixed_point(row: np.ndarray, scale: float, bits: int = 8) -> list[int]:
     """In integers and fractions around gemmlowp's two functions; the reciprocal of a sum between 2^k and 2^(k+1)."""
-    lowest, by = int(np.iinfo(row.dtype).min), derive_tflite(float(np.float32(scale)) * 2**26)
+    lowest = int(np.iinfo(row.dtype).min) if bits == 8 else -(1 << 15)
+    by = derive_tflite(float(np.float32(scale)) * 2**26)
     differences = [int(q) - int(row.max()) for q in row]
     scaled = [high(difference * 2**by.left_shift, by.multiplier) for difference in differences]
     powers = [int(gemmlowp.exp_of_minus(np.array([-one], np.int32), 5)[0]) for one in scaled]
     total = sum(half_up(Fraction(power, 2**12)) for power in powers)
-    bits = total.bit_length() - 20
-    fraction = Fraction(total, 2**19) / 2**bits - 1
+    whole = total.bit_length() - 20
+    fraction = Fraction(total, 2**19) / 2**whole - 1
     reciprocal = int(gemmlowp.one_over_one_plus(np.array([fraction * 2**31], np.int32))[0])
-    shares = [half_up(Fraction(high(reciprocal, power), 2 ** (23 + bits))) for power in powers]
-    return [min(255, share) + lowest for share in shares]
+    shares = [half_up(Fraction(high(reciprocal, power), 2 ** (31 - bits + whole))) for power in powers]
+    return [min((1 << bits) - 1, share) + lowest for share in shares]
 
 
 def high(a: int, b: int) -> int:
@@ -81,6 +86,88 @@ def high(a: int, b: int) -> int:
 
 def half_up(number: Fraction) -> int:
     return floor(number + Fraction(1, 2))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize(
+    ("defined", "name"), [(by_table, "softmax_by_table"), (in_fixed_point, "softmax_in_fixed_point")]
+)
+def test_bytes_to_int16_are_made_and_named(defined: object, name: str, dtype: str, tmp_path: Path) -> None:
+    """The last row is 44377 of 65536 by the table, and 44376 in fixed point."""
+    rows = np.concatenate([ROWS, np.array([[85, -26, 73]], np.int8)])
+    rows = (rows.view(np.uint8) ^ 128) if dtype == "uint8" else rows
+    output = np.array([defined(row, SCALE, 16) for row in rows])  # type: ignore[operator]  # either of the two
+    network = network_of(tmp_path, rows, to=2.0**-16, becomes="int16")
+    assert report_of(network, rows, output).conventions == (name,)
+    if defined is by_table:
+        np.testing.assert_array_equal(forward(network, {X: rows}, "fp32")[Y], output)
+
+
+OF_INT16 = np.array([[0, -200, 300, -4000], [32767, -32768, 0, 1], [5, 5, 5, 5], [0, -70, -9000, -30_000]], np.int16)
+SCALE_OF_INT16 = 0.0011
+TELLING_OF_TABLES = np.array([[15820, -21288, 28461, -9454]], np.int16)
+SCALE_OF_TABLES = 1e-4
+"""Two numbers are one more by tables that are made in float64."""
+
+
+def by_interpolation(row: np.ndarray, scale: float, single: bool = False) -> list[int]:
+    """TFLite's reference, number by number: both tables at the places that are needed, in float64 or float32."""
+    real = np.float32 if single else np.float64
+
+    def near(x: float, function: Callable[[float], float], low: float, high: float) -> int:
+        """x of -32768..32767 in the table of a function between two ends, in units of 2^-15."""
+        first, width = real(low), real(high) - real(low)
+        place, behind = (x + 32768) // 128, int(x + 32768) % 128
+        ends = [entry(function, first, width / real(512), place + k) for k in (0, 1)]
+        return ends[0] + half_up(Fraction((ends[1] - ends[0]) * behind, 128))
+
+    def entry(function: Callable[[float], float], first: Any, step: Any, place: int) -> int:
+        by = real(65536) / (real(2) / real(65535) * real(32767) - real(2) / real(65535) * real(-32768))
+        here, middle, behind = (
+            real(function(float(x))) * by
+            for x in (first + real(place) * step, first + real(place) * step + step / real(2),
+                      first + real(place + 1) * step)
+        )  # fmt: skip
+        line = away((behind + real(away(here))) / real(2)) - away(middle)
+        made = away(here) - (away(real(line) / real(2)) if place < 512 else 0)
+        return max(-32768, min(32767, made))
+
+    by = derive_tflite(float(np.float32(scale)) * 6553.5)
+    differences = [rounded_twice(int(q) - int(row.max()), by) for q in row]
+    powers = [near(max(-32768, one + 32767), exp, -10, 0) for one in differences]
+    total = sum(powers)
+    bits = total.bit_length()
+    share = half_up(Fraction(total * 2 ** (31 - bits), 2**14)) - 3 * 2**15
+    reciprocal = near(min(32767, share), lambda x: 1 / (1 + x), 0, 1)
+    return [half_up(Fraction(power * reciprocal, 2 ** (bits - 1))) for power in powers]
+
+
+def away(x: Any) -> int:
+    number = Fraction(float(x))
+    return half_up(number) if number >= 0 else -half_up(-number)
+
+
+def rounded_twice(x: int, by: Derived) -> int:
+    first = half_up(Fraction(x * 2 ** max(by.left_shift, 0) * by.multiplier, 2**31))
+    return away(Fraction(first, 2 ** max(-by.left_shift, 0)))
+
+
+def test_int16_is_made_and_named(tmp_path: Path) -> None:
+    rows = np.concatenate([OF_INT16, np.random.default_rng(7).integers(-900, 900, (60, 4)).astype(np.int16)])
+    network = network_of(tmp_path, rows, SCALE_OF_INT16, to=2.0**-15)
+    output = np.array([by_interpolation(row, SCALE_OF_INT16) for row in rows])
+    np.testing.assert_array_equal(forward(network, {X: rows}, "fp32")[Y], output)
+    assert "softmax_by_interpolation" in report_of(network, rows, output).conventions
+    exact = np.exp(SCALE_OF_INT16 * (rows - rows.max(-1, keepdims=True).astype(float)))
+    assert np.abs(output / 32768 - exact / exact.sum(-1, keepdims=True)).max() < 2e-3
+
+
+def test_tables_of_float32_and_float64_are_told_apart(tmp_path: Path) -> None:
+    row = TELLING_OF_TABLES
+    network = network_of(tmp_path, row, SCALE_OF_TABLES, to=2.0**-15)
+    for single, name in ((False, "softmax_by_interpolation"), (True, "softmax_by_interpolation_of_float32")):
+        output = np.array([by_interpolation(row[0], SCALE_OF_TABLES, single)])
+        assert report_of(network, row, output).conventions == (name,)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
@@ -156,8 +243,19 @@ def test_what_is_refused_is_one_sentence(tmp_path: Path) -> None:
         with pytest.raises(NotComputed, match=message):
             computed(network, network.layers[0], {X: ROWS})
     network = network_of(tmp_path)
-    with pytest.raises(NotComputed, match="SOFTMAX of int16"):
+    with pytest.raises(NotComputed, match="SOFTMAX of int16 to int8"):
         computed(network, network.layers[0], {X: ROWS.astype(np.int16)})
+    network = network_of(tmp_path, OF_INT16, to=2.0**-16)
+    with pytest.raises(NotComputed, match=r"not the scale 3\.05176e-05 and zero point 0"):
+        computed(network, network.layers[0], {X: OF_INT16})
+
+
+def test_scales_of_which_upstreams_integers_overflow_have_no_convention(tmp_path: Path) -> None:
+    network = network_of(tmp_path, OF_INT16, 5.1, to=2.0**-15)
+    assert Y not in forward(network, {X: OF_INT16}, "fp32")
+    assert report_of(network, OF_INT16, np.zeros(OF_INT16.shape)).conventions == ()
+    output = forward(network_of(tmp_path, OF_INT16, 4.9, to=2.0**-15), {X: OF_INT16}, "fp32")[Y]
+    assert output[2].tolist() == [8192] * 4
 
 
 def test_where_the_references_checks_end_the_program_it_is_no_candidate(tmp_path: Path) -> None:
@@ -170,5 +268,5 @@ def test_where_the_references_checks_end_the_program_it_is_no_candidate(tmp_path
 
 
 def test_every_docstring_example_runs() -> None:
-    results = [doctest.testmod(module) for module in (softmax, gemmlowp)]
-    assert [(one.failed, one.attempted) for one in results] == [(0, 7), (0, 4)]
+    results = [doctest.testmod(module) for module in (softmax, gemmlowp, interpolation)]
+    assert [(one.failed, one.attempted) for one in results] == [(0, 9), (0, 4), (0, 2)]

@@ -172,9 +172,12 @@ def _activated(made: Activated, dtype: str) -> AnyArray:
 
 
 def _normalized(made: Normalized, dtype: str) -> AnyArray:
-    if made.numbers.dtype != dtype:
-        raise NotComputed(f"a softmax of {made.numbers.dtype} becomes {dtype}")
-    placed = normalizing_rules(made)[0].run({"place": np.arange(made.numbers.size)})
+    if made.dtype != dtype:
+        raise NotComputed(f"a softmax that becomes {made.dtype} becomes {dtype}")
+    try:
+        placed = normalizing_rules(made)[0].run({"place": np.arange(made.numbers.size)})
+    except ValueError as error:
+        raise NotComputed(f"{error}") from None
     limits = np.iinfo(dtype)
     return np.clip(placed, limits.min, limits.max).astype(dtype).reshape(made.numbers.shape)
 

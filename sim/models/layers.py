@@ -123,16 +123,25 @@ class Activated:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Normalized:
-    """Bytes whose softmax along an axis becomes bytes, times `beta` before; with the scales of both.
+    """Bytes or int16 whose softmax along an axis becomes such of a dtype, times `beta` before; with the scales of both.
 
-    `beta` is None for ONNX's operator, which has none and takes any scale of the output.
+    `beta` is None for ONNX's operator, which has none and takes any scale of the output.  `to_the_end` takes all axes
+    from that one on as one.
     """
 
     numbers: AnyArray
     scale: TensorScale
     to: TensorScale
+    dtype: str
     beta: float | None
     axis: int = -1
+    to_the_end: bool = False
+
+    def as_rows(self, array: AnyArray) -> AnyArray:
+        """An array of the shape of `numbers` with what is one softmax along its last axis."""
+        if self.to_the_end:
+            return array.reshape((*array.shape[: self.axis], -1))
+        return np.moveaxis(array, self.axis, -1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -58,8 +58,8 @@ def question_of(
             raise QuestionError(f"{made.function} of {made.numbers.dtype} becomes {output.dtype}")
         return OfActivation(output, made)
     if isinstance(made, Normalized):
-        if made.numbers.dtype != output.dtype:
-            raise QuestionError(f"a softmax of {made.numbers.dtype} becomes {output.dtype}")
+        if made.dtype != output.dtype:
+            raise QuestionError(f"a softmax that becomes {made.dtype} becomes {output.dtype}")
         return OfSoftmax(output, made)
     if isinstance(made, Averaged):
         if output.dtype != made.dtype:
@@ -190,7 +190,7 @@ class OfActivation:
 
 @dataclass(frozen=True, eq=False)
 class OfSoftmax:
-    """Somebody's bytes, and those whose softmax they are."""
+    """Somebody's numbers, and those whose softmax they are."""
 
     output: AnyArray
     made: Normalized

@@ -1,4 +1,4 @@
-"""HARD_SWISH of bytes and LEAKY_RELU of bytes and int16, in LiteRT and TensorFlow Lite Micro: which arithmetic makes each byte."""
+"""HARD_SWISH and LEAKY_RELU, in LiteRT and TensorFlow Lite Micro: which arithmetic makes each byte, or int16."""
 
 from __future__ import annotations
 

@@ -77,6 +77,21 @@ def test_every_row_of_a_softmax_is_that_of_the_shifted_table(paired: bool, tmp_p
     assert alone > 5
 
 
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("axis", [1, 2, 3])
+def test_an_early_softmax_over_several_axes_is_named(axis: int, paired: bool, tmp_path: Path) -> None:
+    rng, alone = np.random.default_rng(axis), 0
+    for number in range(NETS):
+        shape = tuple(int(length) for length in rng.integers(2, 5, 4))
+        scales = [(float(2.0 ** rng.uniform(-9, -1)), 100), ([1 / 256, 1 / 255, 0.005][number % 3], 0)]
+        options = {"axis": axis} | ({} if paired else {"opset": 12})
+        network = network_of(tmp_path, "Softmax", paired, scales, versions=12, shape=shape, **options)
+        report = report_of(network, rng.integers(0, 256, shape).astype(np.uint8), tmp_path)
+        assert "softmax_by_shifted_table" in report.conventions, (shape, scales, report.conventions)
+        alone += report.conventions == ("softmax_by_shifted_table",)
+    assert alone > 0
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 def test_every_layer_of_a_net_is_named(dtype: str, tmp_path: Path) -> None:
     for seed in range(10):

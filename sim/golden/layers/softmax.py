@@ -1,12 +1,13 @@
-"""Softmax of bytes along the last axis: TFLite's tables of float32 and of 16 bits, its fixed point, ONNX Runtime's.
+"""Softmax along the last axis: TFLite's tables of float32 and of 16 bits, fixed point and way of int16, ONNX Runtime's.
 
     out = exp(b*s * (q - max)) / sum of these / output scale, rounded, + zero        before the bounds
 
-They part next to ties only.  `rows` are arrays of bytes (int8 or uint8) of any number of axes, one at least;
-results are int64 of their shape.  Source: docs/spec/neighbours.md sections 29 and 31.
+They part next to ties only.  `rows` are arrays of bytes (int8 or uint8), or where that is said of int16, of any number
+of axes, one at least; results are int64 of their shape.  Source: docs/spec/neighbours.md sections 29, 31 and 32.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,30 +20,36 @@ from sim.golden.fixed_point import (
     doubling_high_multiply,
 )
 from sim.golden.layers.gemmlowp import exp_of_minus, one_over_one_plus
+from sim.golden.layers.interpolation import Float, interpolated, table_of
 from sim.golden.scaling import double_rounding
 
 Steps = dict[str, npt.NDArray[Any]]
 DIFFERENCE_BITS: Final = 5
 """Before the point of a difference in fixed point: what is 31 or more below the largest counts as nothing."""
 SUM_BITS: Final = 12
-_BYTES: Final = 256
+_BITS: Final = 8
+_BYTES: Final = 1 << _BITS
 _KEPT: Final = 5
 """Powers of e by which sums in ONNX Runtime stay below the largest float32."""
 _LARGEST_OF_16: Final = (1 << 16) - 1
+_EXP_WIDTH: Final = 10.0
+"""Of what is further below the largest, the power counts as that of 10."""
+_LONGEST_SHIFT: Final = 15
 
 
 class SoftmaxScales(NamedTuple):
-    """The scales of input and output, and by what the input is multiplied besides."""
+    """The scales of input and output, by what the input is multiplied besides, and of how many bits the output is."""
 
     input: np.float32
     output: np.float32
     beta: np.float32
+    output_bits: int = 8
 
 
 def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
     """Every intermediate value: difference, exp (float32), sum, scaled, output.
 
-    Sums are added in float32, one after the other.  Of uint8 a half is added in float32 and the rest cut off.
+    Sums are added in float32, one after the other.  To uint8 a half is added in float32 and the rest cut off.
 
     >>> by_table(np.array([[3, 4, 4]], np.int8), SoftmaxScales(*map(np.float32, (0.1, 1 / 256, 1))), -128)["output"]
     array([[-48, -40, -40]])
@@ -52,7 +59,8 @@ def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) ->
     powers = table[difference]
     total = np.add.accumulate(powers, axis=-1, dtype=np.float32)[..., -1:]
     scaled = powers * (np.float32(1) / (total * scales.output))
-    halves = scaled + np.float32(0.5) if rows.dtype == np.uint8 else scaled.astype(np.float64) + 0.5
+    is_cut = rows.dtype == np.uint8 and scales.output_bits == _BITS
+    halves = scaled + np.float32(0.5) if is_cut else scaled.astype(np.float64) + 0.5
     output = np.floor(halves).astype(np.int64) + output_zero
     return {"difference": difference, "exp": powers, "sum": total, "scaled": scaled, "output": output}
 
@@ -78,8 +86,8 @@ def by_table_of_16_bits(rows: npt.NDArray[Any], scales: SoftmaxScales, output_ze
 def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
     """By gemmlowp's exp and reciprocal: difference, exp (units of 2^-31), sum (of 2^-19), share (of 2^-31), output.
 
-    The output's scale is 1/256, whatever is given.  `ValueError`: beta times the input's scale is 2^-26 or less, or a
-    sum 512 or more, where upstream's checks end the program.
+    The output's scale is 1/256, of 16 bits 1/65536, whatever is given.  `ValueError`: beta times the input's scale is
+    2^-26 or less, or to bytes a sum 512 or more, where upstream's checks end the program.
 
     >>> in_fixed_point(np.array([[3, 4, 4]], np.int8), SoftmaxScales(*map(np.float32, (0.1, 0, 1))), -128)["output"]
     array([[-48, -40, -40]])
@@ -97,13 +105,46 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
     terms = np.where(inside, divide_by_power_of_two_ties_away(powers, SUM_BITS), 0)
     total = terms.astype(np.int64).sum(axis=-1, keepdims=True)
     whole_bits = np.frexp(total.astype(np.float64))[1] - (31 - SUM_BITS) - 1
-    right = whole_bits + 31 - 8
+    right = whole_bits + 31 - scales.output_bits
     if right.size and right.max() > 31:
         raise ValueError(f"a sum of exponentials is {total.max() / 2 ** (31 - SUM_BITS):.6g}: it has to be below 512")
     reciprocal = one_over_one_plus(((total << (SUM_BITS - whole_bits)) - (1 << 31)).astype(np.int32))
     share = doubling_high_multiply(np.broadcast_to(reciprocal, powers.shape), powers)
     output = np.where(inside, divide_by_power_of_two_ties_away(share, right), 0).astype(np.int64) + output_zero
     return {"difference": difference, "exp": powers, "sum": total, "share": share, "output": output}
+
+
+def by_interpolation(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, real: Float) -> Steps:
+    """Of int16, to units of 2^-15: exp and 1 / (1 + x) by tables that are made in float32 or float64.
+
+    Every intermediate value: difference (from -10 to 0 in 65535 steps), exp (2^-15), sum, reciprocal, output.
+    `ValueError`: beta times the input's scale is 5 or more, or a row has more than 65536 numbers, of which upstream's
+    integers overflow.
+
+    >>> by = SoftmaxScales(*map(np.float32, (0.001, 1 / 32768, 1)))
+    >>> by_interpolation(np.array([[3, 4, 4]], np.int16), by, 0, np.float64)["output"]
+    array([[10915, 10926, 10926]])
+    """
+    derived = derive_tflite(float(scales.input) * float(scales.beta) / (_EXP_WIDTH / _LARGEST_OF_16))
+    if derived.left_shift > _LONGEST_SHIFT or rows.shape[-1] > _LARGEST_OF_16 + 1:
+        by = scales.beta * scales.input
+        raise ValueError(
+            f"beta times the scale is {by}, or {rows.shape[-1]:,} numbers are a row: 32 bits do not hold it"
+        )
+    difference = double_rounding(-_differences(rows), *derived).astype(np.int64)
+    powers_of = table_of(_exp_in(real), _EXP_WIDTH, (-_LARGEST_OF_16, 0), real)
+    powers = interpolated(np.clip(difference + 32767, -32768, 32767), powers_of)
+    total = powers.sum(axis=-1, keepdims=True)
+    bits = np.frexp(total.astype(np.float64))[1]
+    share = ((total << (31 - bits)) + (1 << 13)) >> 14
+    reciprocals = table_of(lambda x: real(1) / (real(1) + x), 1, (0, _LARGEST_OF_16), real)
+    reciprocal = interpolated(np.clip(share - (3 << 15), -32768, 32767), reciprocals)
+    output = np.clip((powers * reciprocal + (1 << (bits - 2))) >> (bits - 1), 0, 32767) + output_zero
+    return {"difference": difference, "exp": powers, "sum": total, "reciprocal": reciprocal, "output": output}
+
+
+def _exp_in(real: Float) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:
+    return lambda x: np.exp(x.astype(np.float64)).astype(real)
 
 
 def by_shifted_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
@@ -160,5 +201,9 @@ WAYS: Final[Mapping[str, Way]] = {
     "softmax_by_table_of_16_bits": by_table_of_16_bits,
 }
 """TFLite's, by the names that layers are told by."""
+WAYS_OF_INT16: Final[Mapping[str, Way]] = {
+    "softmax_by_interpolation": partial(by_interpolation, real=np.float64),
+    "softmax_by_interpolation_of_float32": partial(by_interpolation, real=np.float32),
+}
 WAYS_OF_ONNX: Final[Mapping[str, Way]] = {"softmax_in_reals": in_reals, "softmax_by_shifted_table": by_shifted_table}
 """Of any scale of the output; there is no beta."""

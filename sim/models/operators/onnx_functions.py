@@ -71,12 +71,14 @@ def _softmax(network: Network, layer: NetworkLayer, given: Inputs) -> Normalized
     x, scale, of_output = operand(layer, 0, given), _byte_scale(network, layer, given), _one_scale(network, layer)
     is_whole = int(layer.options.get("opset", _FLATTENS)) < _FLATTENS
     axis = int(layer.options.get("axis", 1 if is_whole else -1))
-    if not x.size or not -x.ndim <= axis < x.ndim or (is_whole and axis % x.ndim != x.ndim - 1):
-        raise NotComputed("it has no numbers or no such axis, or is over several axes")
+    if not x.size or not -x.ndim <= axis < x.ndim:
+        raise NotComputed("it has no numbers or no such axis")
     if not _LEAST_SHARE <= of_output.scales[0] <= 1:
         raise NotComputed(f"its output's scale is {of_output.scales[0]:g}, not from 2^-24 to 1")
     require_size((_AT_ONCE, *x.shape))
-    return Normalized(numbers=x, scale=scale, to=of_output, beta=None, axis=axis)
+    return Normalized(
+        numbers=x, scale=scale, to=of_output, dtype=str(x.dtype), beta=None, axis=axis % x.ndim, to_the_end=is_whole
+    )
 
 
 def _joined(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals | AnyArray:

@@ -53,6 +53,14 @@ _AT_ONCE: Final = 4
 _LARGEST_RATIO: Final = 1 << 22
 """Of scales, and what a zero point may be multiplied by."""
 _INTEGERS: Final = ("int8", "uint8", "int16")
+_SOFTMAXES: Final = {
+    ("int8", "int8"): (1 / 256, -128),
+    ("uint8", "uint8"): (1 / 256, 0),
+    ("int8", "int16"): (1 / 65536, -32768),
+    ("uint8", "int16"): (1 / 65536, -32768),
+    ("int16", "int16"): (1 / 32768, 0),
+}
+"""By the types of input and output, the scale and the zero point of the output."""
 
 
 def _requantized(
@@ -211,19 +219,24 @@ def _between_scales(network: Network, layer: NetworkLayer, given: Inputs) -> Act
 
 
 def _normalized(network: Network, layer: NetworkLayer, given: Inputs) -> Normalized:
-    """SOFTMAX of bytes, whose output has the scale that TFLite prescribes, within a thousandth: SoftmaxPrepare."""
+    """SOFTMAX, whose output has the scale that TFLite prescribes, within a thousandth: SoftmaxPrepare.
+
+    Of bytes to bytes or int16, or of int16 to int16.
+    """
     x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
-    of_output = scale_of(to)
-    if x.dtype not in (np.int8, np.uint8) or max(scale.scales.size, of_output.scales.size) > 1 or not x.ndim:
-        raise NotComputed(f"SOFTMAX of {x.dtype}, with a scale for each channel or without an axis, is not computed")
-    lowest, prescribed = int(np.iinfo(x.dtype).min), np.float32(1 / 256)
-    if abs(of_output.scales[0] - prescribed) > prescribed * np.float32(0.001) or of_output.zero_point != lowest:
-        raise NotComputed(f"its output has not the scale {prescribed:g} and zero point {lowest}")
+    of_output, types = scale_of(to), (str(x.dtype), to.dtype)
+    if types not in _SOFTMAXES or max(scale.scales.size, of_output.scales.size) > 1 or not x.ndim:
+        raise NotComputed(
+            f"SOFTMAX of {x.dtype} to {to.dtype}, with a scale for each channel or without an axis, is not computed"
+        )
+    prescribed, zero = np.float32(_SOFTMAXES[types][0]), _SOFTMAXES[types][1]
+    if abs(of_output.scales[0] - prescribed) > prescribed * np.float32(0.001) or of_output.zero_point != zero:
+        raise NotComputed(f"its output has not the scale {prescribed:g} and zero point {zero}")
     beta = np.float32(layer.options.get("Beta", 0))
     if not (np.isfinite(beta * scale.scales[0]) and beta > 0 and x.size):
         raise NotComputed(f"its beta is {beta}, times the scale no positive number, or it has no numbers")
     require_size((_AT_ONCE, *x.shape))
-    return Normalized(numbers=x, scale=scale, to=of_output, beta=float(beta))
+    return Normalized(numbers=x, scale=scale, to=of_output, dtype=to.dtype, beta=float(beta))
 
 
 def _averaged(network: Network, layer: NetworkLayer, given: Inputs) -> Averaged:

@@ -1,7 +1,7 @@
-"""Softmax of bytes as rules: TFLite's tables of float32 and of 16 bits, gemmlowp's fixed point, ONNX Runtime's table.
+"""Softmax as rules: TFLite's tables of float32 and of 16 bits, its fixed point and way of int16, ONNX Runtime's table.
 
 Operands are places in the whole tensor, as a row decides of each of its numbers.
-Source: docs/spec/neighbours.md sections 29 and 31.
+Source: docs/spec/neighbours.md sections 29, 31 and 32.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from typing import Final
 import numpy as np
 
 from sim.explanation.rule import Integers, Operands, RuleStep
-from sim.golden.layers.softmax import WAYS, WAYS_OF_ONNX, SoftmaxScales
+from sim.golden.layers.softmax import WAYS, WAYS_OF_INT16, WAYS_OF_ONNX, SoftmaxScales, Way
 from sim.models.layers import Normalized
 
 _USERS: Final = {
     "softmax_by_table": "TFLite's kernels but its reference",
     "softmax_in_fixed_point": "TFLite's reference and TensorFlow Lite Micro",
     "softmax_by_table_of_16_bits": "TFLite's AArch64 code",
+    "softmax_by_interpolation": "LiteRT",
+    "softmax_by_interpolation_of_float32": "TensorFlow Lite Micro",
     "softmax_in_reals": "",
     "softmax_by_shifted_table": "ONNX Runtime",
 }
@@ -31,7 +33,7 @@ _NEAR: Final = Fraction(1, 1 << 12)
 
 @dataclass(frozen=True, eq=False)
 class Normalizing:
-    """One way on a whole tensor of bytes; `operands["place"]` counts its numbers."""
+    """One way on a whole tensor; `operands["place"]` counts its numbers."""
 
     name: str
     made: Normalized
@@ -46,15 +48,14 @@ class Normalizing:
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
         numbers, zero = self.made.numbers, self.made.to.zero_point
-        place = np.unravel_index(element["place"], numbers.shape)
-        axis = self.made.axis % numbers.ndim
-        row = np.moveaxis(numbers, axis, -1)[place[:axis] + place[axis + 1 :]].astype(int).tolist()
+        places = self.made.as_rows(np.arange(numbers.size).reshape(numbers.shape))
+        *of_row, at = (int(one[0]) for one in np.nonzero(places == element["place"]))
+        row = self.made.as_rows(numbers)[tuple(of_row)].astype(int).tolist()
         by = float(self.made.scale.scales[0]) * (1 if self.made.beta is None else self.made.beta)
         powers = [exp(by * (q - max(row))) for q in row]
-        at = int(place[axis])
         exact = Fraction(powers[at] / fsum(powers)) / Fraction(float(self.made.to.scales[0])) + zero
         event = "nearly a tie" if abs(exact % 1 - Fraction(1, 2)) < _NEAR else ""
-        placed = int(self._output[place])
+        placed = int(self._output.ravel()[element["place"]])
         return [RuleStep(f"exp of {by * (row[at] - max(row)):.6g} of {fsum(powers):.6g}", placed, exact, event)]
 
     @cached_property
@@ -62,12 +63,24 @@ class Normalizing:
         """Of the whole tensor, before the bounds."""
         made = self.made
         beta = np.float32(1 if made.beta is None else made.beta)
-        scales = SoftmaxScales(made.scale.scales[0], made.to.scales[0], beta)
-        way = WAYS_OF_ONNX[self.name] if made.beta is None else WAYS[self.name]
-        rows = np.moveaxis(made.numbers, made.axis, -1)
-        return np.moveaxis(way(rows, scales, made.to.zero_point)["output"], -1, made.axis)
+        scales = SoftmaxScales(made.scale.scales[0], made.to.scales[0], beta, np.iinfo(made.dtype).bits)
+        way = _ways(made)[self.name]
+        made_of_rows = way(made.as_rows(made.numbers), scales, made.to.zero_point)["output"]
+        output = np.empty(made.numbers.size, np.int64)
+        output[made.as_rows(np.arange(output.size).reshape(made.numbers.shape))] = made_of_rows
+        return output.reshape(made.numbers.shape)
 
 
 def normalizing_rules(made: Normalized) -> list[Normalizing]:
-    """Every way, for TFLite the table of float32 first, for ONNX real numbers."""
-    return [Normalizing(name, made) for name in (WAYS_OF_ONNX if made.beta is None else WAYS)]
+    """Every way that is defined of both dtypes, LiteRT's first, for ONNX real numbers."""
+    return [Normalizing(name, made) for name in _ways(made)]
+
+
+def _ways(made: Normalized) -> Mapping[str, Way]:
+    if made.beta is None:
+        return WAYS_OF_ONNX
+    if made.numbers.dtype == np.int16:
+        return WAYS_OF_INT16
+    if np.iinfo(made.dtype).bits == np.iinfo(made.numbers.dtype).bits:
+        return WAYS
+    return {name: way for name, way in WAYS.items() if name != "softmax_by_table_of_16_bits"}
