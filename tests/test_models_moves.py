@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from sim.models.computed import computed
 from sim.models.forward import drawn_inputs, forward
 from sim.models.network import ModelError, Network
 from sim.models.tflite_file import read_tflite
-from support.tflite_models import ModelWriter, moving_net
+from support.tflite_models import ModelWriter, cutting_net, moving_net
 
 PAD, JOIN, TURN = range(3)
 
@@ -47,6 +48,37 @@ def test_numbers_are_moved_and_compared(seed: int, tmp_path: Path) -> None:
     for layer, array in zip(network.layers, expected, strict=False):
         np.testing.assert_array_equal(tensors[layer.outputs[0]], array)
     assert [report.outcome for report in compared(network, tensors)] == ["equal"] * 4
+
+
+def nearest(place: int, before: int, behind: int, seed: int) -> int:
+    """With corners on corners, with centres on centres, or from the first on."""
+    if seed == 1:
+        return round(Fraction(place * (before - 1), behind - 1) + Fraction(1, 10**6))
+    return int(Fraction(2 * place + (seed == 2), 2) * before / behind)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_are_cut_chosen_and_stacked(seed: int, dtype: str, tmp_path: Path) -> None:
+    network = read(cutting_net(seed, dtype), tmp_path)
+    x = drawn_inputs(network, seed)[network.inputs[0]]
+    tensors = forward(network, {network.inputs[0]: x}, "fp32")
+    made = {network.tensors[number].name: array for number, array in tensors.items()}
+    part, stepped = (np.zeros((2, 3, 2, 3), dtype) for _ in range(2))
+    for n, row, place, channel in np.ndindex(part.shape):
+        part[n, row, place, channel] = x[n, row + 2, place + 1, channel]
+        stepped[n, row, place, channel] = x[1 - n, 6 - 3 * row, 1 + 2 * place, channel]
+    np.testing.assert_array_equal(made["part"], part)
+    np.testing.assert_array_equal(made["stepped"], stepped)
+    for n, row, which, place, channel in np.ndindex(2, 3, 2, 2, 3):
+        pair = int(part[n, row, place, channel]), int(stepped[n, row, place, channel])
+        assert made["both"][n, row, which, place, channel] == (min(pair) if which else max(pair))
+    assert made["lengths"].tolist() == [2, 3, 2, 2, 3]
+    for n, row, place, channel in np.ndindex(2, 5, 11, 3):
+        taken = x[n, nearest(row, 7, 5, seed), nearest(place, 5, 11, seed), channel]
+        assert made["resized"][n, row, place, channel] == taken
+    np.testing.assert_array_equal(made["row"], x[0, :, 3, :])
+    assert [report.outcome for report in compared(network, tensors)] == ["equal"] * 8
 
 
 @pytest.mark.parametrize("number", [PAD, JOIN, TURN])
@@ -85,6 +117,9 @@ PADS, SAME = np.zeros((3, 2), np.int32), (0.5, 7)
         (of_one("CONCATENATION", SAME, np.zeros((1, 2, 3), np.int8), Axis=1), "its output has another scale"),
         (of_one("CONCATENATION", SAME, PADS, Axis=0), "its inputs have several types"),
         (of_one("CONCATENATION", SAME, PADS, FusedActivationFunction=1), "it is joined with RELU"),
+        (of_one("MAXIMUM", (0.25, 7), np.zeros((1, 2, 3), np.int8)), "its output has another scale than its input"),
+        (of_one("MINIMUM", SAME, np.zeros((1, 2, 3), np.int32)), "MINIMUM of int8 and int32 is not computed"),
+        (of_one("RESIZE_NEAREST_NEIGHBOR", SAME, np.ones(2, np.int32)), "it is not of images"),
         (of_one("TRANSPOSE", SAME, np.array([0, 0, 1], np.int32)), "its tensors do not fit: repeated axis"),
     ],
 )

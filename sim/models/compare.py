@@ -45,6 +45,7 @@ _OWN_KERNELS: Final = {
     **dict.fromkeys(("GlobalAveragePool", "QLinearGlobalAveragePool"), "average"),
     **dict.fromkeys(("AveragePool", "QLinearAveragePool"), "average of reals"),
     "QUANTIZE": "quantization",
+    **dict.fromkeys(("RELU", "RELU6", "RELU_N1_TO_1"), "bounds alone"),
     "HARD_SWISH": "hard swish",
     "LEAKY_RELU": "leaky ReLU",
 }

@@ -50,8 +50,8 @@ def question_of(
     """Raises QuestionError for an output or parameters that nothing can be said of."""
     output = asked.checked_output(output)
     if isinstance(made, FromReals):
-        if output.dtype.itemsize > 1:
-            raise QuestionError(f"real numbers become {output.dtype}: those that become int8 or uint8 are computed")
+        if output.dtype not in (np.int8, np.uint8, np.int16):
+            raise QuestionError(f"real numbers become {output.dtype}: int8, uint8 and int16 are computed")
         return OfRealNumbers(output, made)
     if isinstance(made, Activated):
         if made.numbers.dtype != output.dtype:

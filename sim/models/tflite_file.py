@@ -33,6 +33,9 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "ReducerOptions": ("KeepDims",),
     "SoftmaxOptions": ("Beta",),
     "AddOptions": ("FusedActivationFunction", "PotScaleInt16"),
+    "StridedSliceOptions": ("BeginMask", "EndMask", "EllipsisMask", "NewAxisMask", "ShrinkAxisMask", "Offset"),
+    "PackOptions": ("Axis",),
+    "ResizeNearestNeighborOptions": ("AlignCorners", "HalfPixelCenters"),
     "ConcatenationOptions": ("Axis", "FusedActivationFunction"),
     "Pool2DOptions": ("Padding", "StrideH", "StrideW", "FilterHeight", "FilterWidth", "FusedActivationFunction"),
 }  # fmt: skip

@@ -7,6 +7,7 @@ rounding; without delegates they double and round ties up; the reference doubles
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,10 @@ from sim.models.forward import drawn_inputs
 from sim.models.questions import is_one_of
 from sim.models.report import ModelReport
 from sim.models.runtimes.litert import litert_tensors
+from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite
 from support.planted_layers import fifty_layers
-from support.tflite_models import mlp_of_16_bits, moving_net, small_net
+from support.tflite_models import cutting_net, mlp_of_16_bits, moving_net, small_net
 
 NAMED = {
     "litert": "product_xnnpack of scales_in_float32",
@@ -78,6 +80,19 @@ def test_every_layer_that_only_moves_numbers_is_reproduced(runtime: str, tmp_pat
         assert [(one.layer.operator, one.outcome) for one in compared(network, tensors)] == [
             ("PAD", "equal"), ("CONCATENATION", "equal"), ("TRANSPOSE", "equal"), ("CONV_2D", "equal"),
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("runtime", [*NAMED, "tflite-micro"])
+def test_every_layer_that_cuts_chooses_and_stacks_is_reproduced(runtime: str, tmp_path: Path) -> None:
+    for seed in range(6):
+        for dtype in ("int8", "int16"):
+            path = tmp_path / "net.tflite"
+            path.write_bytes(cutting_net(seed, dtype).content())
+            network = read_tflite(path)
+            given = drawn_inputs(network, seed)
+            run = tflite_micro_tensors if runtime == "tflite-micro" else partial(litert_tensors, runtime=runtime)
+            reports = compared(network, run(path, network, given))
+            assert {one.outcome for one in reports} == {"equal"}, (seed, dtype, [one.reason for one in reports])
 
 
 @pytest.mark.parametrize("runtime", NAMED)

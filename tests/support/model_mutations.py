@@ -14,7 +14,7 @@ from sim.models.tflite_file import read_tflite
 from support.elf_mutations import SECONDS, Overtime, cut, drop, flip, limited, move, stretch
 from support.onnx_models import functional_net, paired_net, reference_net, small_onnx_net
 from support.planted_layers import fifty_layers
-from support.tflite_models import activating_net, moving_net, quantizing_net, small_net
+from support.tflite_models import activating_net, cutting_net, moving_net, quantizing_net, small_net
 
 READERS = {"tflite": read_tflite, "onnx": read_onnx}
 LONGEST = 2000
@@ -26,7 +26,7 @@ def originals(suffix: str) -> tuple[bytes, ...]:
     if suffix == "onnx":
         pairs = paired_net(3, 4), functional_net(5)
         return small_onnx_net(1, 6), small_onnx_net(2, 5), *pairs, reference_net(4, 4)
-    made = (small_net(1, 4), small_net(2, 6), quantizing_net(5), moving_net(6), activating_net(7))
+    made = (small_net(1, 4), small_net(2, 6), quantizing_net(5), moving_net(6), activating_net(7), cutting_net(8))
     return fifty_layers(3), *(one.content() for one in made)
 
 

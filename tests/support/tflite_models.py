@@ -15,7 +15,8 @@ import tflite
 TYPES = {name.lower(): value for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
 VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4}
 VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH", "LEAKY_RELU", "SOFTMAX", "MEAN"), 2)
-VERSIONS |= dict.fromkeys(("PAD", "CONCATENATION", "TRANSPOSE"), 2)
+VERSIONS |= dict.fromkeys(("PAD", "CONCATENATION", "TRANSPOSE", "SLICE", "STRIDED_SLICE", "MAXIMUM", "MINIMUM"), 2)
+VERSIONS |= dict.fromkeys(("RELU", "RELU6", "PACK", "RESIZE_NEAREST_NEIGHBOR"), 2)
 """Of an operator, from which on it takes int8."""
 
 
@@ -239,6 +240,38 @@ def moving_net(seed: int = 1) -> ModelWriter:
     made.layer("CONV_2D", (turned, weights, bias), (output,), "Conv2DOptions", Padding=tflite.Padding.SAME, StrideH=1,
                StrideW=1, DilationHFactor=1, DilationWFactor=1)  # fmt: skip
     made.inputs, made.outputs = [x], [output]
+    return made
+
+
+def cutting_net(seed: int = 1, dtype: str = "int8") -> ModelWriter:
+    """Parts of an image, the larger and the smaller of both, these as one tensor, its shape, and the image resized."""
+    rng, made, shape = np.random.default_rng(seed), ModelWriter(), (2, 7, 5, 3)
+    zero = 0 if dtype == "int16" else int(rng.integers(0, 100))
+
+    def tensor(name: str, of: Sequence[int]) -> int:
+        return made.tensor(name, dtype, of, 0.05, zero)
+
+    def numbers(name: str, *values: int) -> int:
+        return made.tensor(name, "int32", (len(values),), data=np.array(values, np.int32))
+
+    x, part, stepped = tensor("x", shape), tensor("part", (2, 3, 2, 3)), tensor("stepped", (2, 3, 2, 3))
+    larger, smaller, stacked = tensor("larger", (2, 3, 2, 3)), tensor("smaller", (2, 3, 2, 3)), (2, 3, 2, 2, 3)
+    both, resized = tensor("both", stacked), tensor("resized", (2, 5, 11, 3))
+    lengths, row = made.tensor("lengths", "int32", (5,)), tensor("row", (7, 3))
+    made.layer("SLICE", (x, numbers("begin", 0, 2, 1, 0), numbers("size", 2, 3, 2, -1)), (part,), "SliceOptions")
+    steps = (numbers("from", 1, -1, 1, 0), numbers("to", 9, -8, 4, 9), numbers("by", -1, -3, 2, 1))
+    made.layer("STRIDED_SLICE", (x, *steps), (stepped,), "StridedSliceOptions", BeginMask=1, EndMask=1 + 8)
+    made.layer("MAXIMUM", (part, stepped), (larger,), "MaximumMinimumOptions")
+    made.layer("MINIMUM", (part, stepped), (smaller,), "MaximumMinimumOptions")
+    made.layer("PACK", (larger, smaller), (both,), "PackOptions", ValuesCount=2, Axis=2)
+    made.layer("SHAPE", (both,), (lengths,), "ShapeOptions", OutType=TYPES["int32"])
+    made.layer(
+        "RESIZE_NEAREST_NEIGHBOR", (x, numbers("lengths of resized", 5, 11)), (resized,),
+        "ResizeNearestNeighborOptions", AlignCorners=seed % 3 == 1, HalfPixelCenters=seed % 3 == 2,
+    )  # fmt: skip
+    ones = (numbers("one", 0, 0, 3, 0), numbers("one end", 0, 9, 0, 3), numbers("each", 1, 1, 1, 1))
+    made.layer("STRIDED_SLICE", (x, *ones), (row,), "StridedSliceOptions", ShrinkAxisMask=1 + 4)
+    made.inputs, made.outputs = [x], [both, lengths, resized, row]
     return made
 
 

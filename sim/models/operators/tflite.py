@@ -61,6 +61,12 @@ _SOFTMAXES: Final = {
     ("int16", "int16"): (1 / 32768, 0),
 }
 """By the types of input and output, the scale and the zero point of the output."""
+_BYTES: Final = (("int8", "int8"), ("uint8", "uint8"))
+_BOUNDED: Final = {
+    **dict.fromkeys(("RELU", "RELU6"), (*_BYTES, ("int16", "int16"))),
+    "RELU_N1_TO_1": _BYTES,
+}
+"""By operator, the types of input and output that TFLite takes."""
 
 
 def _requantized(
@@ -190,6 +196,20 @@ def _quantization(network: Network, layer: NetworkLayer, given: Inputs) -> Requa
     )  # fmt: skip
 
 
+def _bounded(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
+    """RELU and its like alone, from any scale to any: `kernels/activations.cc`, the quotient of scales in float32."""
+    if (operand(layer, 0, given).dtype, network.output_of(layer).dtype) not in _BOUNDED[layer.operator]:
+        raise NotComputed(f"TFLite has no {layer.operator} of {operand(layer, 0, given).dtype}")
+    made = _quantization(network, layer, given)
+    assert isinstance(made, Requantized)  # of integers
+    assert made.single is not None
+    to = network.output_of(layer)
+    minimum, maximum = activation_bounds(layer.operator, scale_of(to), to.dtype)
+    return replace(
+        made, scale=made.single.astype(np.float64), double=made.scale, single=None, minimum=minimum, maximum=maximum
+    )
+
+
 def _activated(network: Network, layer: NetworkLayer, given: Inputs) -> Activated:
     """LOGISTIC and TANH of bytes, whose output has the scale that TFLite prescribes: `kernels/activations.cc`."""
     x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
@@ -276,6 +296,7 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "AVERAGE_POOL_2D": _average,
     "QUANTIZE": _quantization,
     "DEQUANTIZE": to_reals,
+    **dict.fromkeys(_BOUNDED, _bounded),
     "LOGISTIC": _activated,
     "TANH": _activated,
     "HARD_SWISH": _between_scales,

@@ -1,7 +1,10 @@
-"""Layers of TensorFlow Lite that put numbers in other places: padded, joined, with their axes in another order.
+"""Layers of TensorFlow Lite that put numbers in other places: padded, joined, cut, their axes in another order.
 
-Sources: its reference kernels `reference/pad.h`, `reference/concatenation.h` and `reference/transpose.h`, with
-`kernels/pad.cc`, where what is padded with stands for zero, and `kernels/concatenation.cc`, where int8 has one scale.
+And those that take one of several numbers as it is: the nearest of an image, the larger or smaller of two.
+
+Sources: its reference kernels `reference/pad.h`, `reference/concatenation.h`, `reference/transpose.h`,
+`reference/strided_slice.h` and `reference/resize_nearest_neighbor.h`, with `kernels/pad.cc`, where what is padded with
+stands for zero, and `kernels/concatenation.cc`, where int8 has one scale.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from sim.models.layers import Inputs, operand, require_one_scale
+from sim.models.layers import Inputs, broadcast, operand, require_one_scale
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, require_size
 
 
@@ -46,9 +49,102 @@ def _turned(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return np.transpose(operand(layer, 0, given), order)
 
 
+def _cut_out(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """From the second input's places on, as many as the third says; -1 for all that are left."""
+    require_one_scale(network, layer)
+    x = operand(layer, 0, given)
+    begins, sizes = (_one_for_each_axis(x, operand(layer, place, given)) for place in (1, 2))
+    ends = [length if size == -1 else begin + size for begin, size, length in zip(begins, sizes, x.shape, strict=True)]
+    if not all(0 <= begin <= end <= length for begin, end, length in zip(begins, ends, x.shape, strict=True)):
+        raise NotComputed("it cuts out more than there is")
+    return x[tuple(map(slice, begins, ends))]
+
+
+def _cut_in_steps(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """From the second input's places to the third's, in steps of the fourth; by masks from end to end, or one place."""
+    require_one_scale(network, layer)
+    if layer.options.get("EllipsisMask") or layer.options.get("NewAxisMask") or layer.options.get("Offset"):
+        raise NotComputed("it is cut with an ellipsis, a new axis or an offset")
+    x = operand(layer, 0, given)
+    begins, ends, steps = (_one_for_each_axis(x, operand(layer, place, given)) for place in (1, 2, 3))
+    found: list[slice | int] = []
+    for axis, (begin, end, step) in enumerate(zip(begins, ends, steps, strict=True)):
+        from_end, to_end, is_one = (
+            layer.options.get(name, 0) >> axis & 1 for name in ("BeginMask", "EndMask", "ShrinkAxisMask")
+        )
+        if is_one:
+            found.append(0 if from_end and step > 0 else -1 if from_end else begin)
+        else:
+            found.append(slice(None if from_end else begin, None if to_end else end, step))
+    return np.asarray(x[tuple(found)])
+
+
+def _one_for_each_axis(x: AnyArray, numbers: AnyArray) -> list[int]:
+    if numbers.shape != (x.ndim,) or numbers.dtype.kind not in "iu":
+        raise NotComputed("it has not one number for each axis")
+    return [int(number) for number in numbers]
+
+
+def _stacked(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """One behind the other along a new axis."""
+    for place in range(len(layer.inputs)):
+        require_one_scale(network, layer, place)
+    parts = [operand(layer, place, given) for place in range(len(layer.inputs))]
+    require_size((sum(part.size for part in parts),))
+    if len({part.dtype for part in parts}) > 1:
+        raise NotComputed("its inputs have several types")
+    return np.stack(parts, axis=int(layer.options.get("Axis", 0)))
+
+
+def _shape(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """How long each axis is, in the output's type."""
+    dtype = network.output_of(layer).dtype
+    if dtype not in ("int32", "int64"):
+        raise NotComputed(f"a shape in {dtype} is not computed")
+    return np.array(operand(layer, 0, given).shape, dtype)
+
+
+def _nearest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """An image [N, H, W, C] with the rows and columns that the second input says, each the nearest one."""
+    require_one_scale(network, layer)
+    x, lengths = operand(layer, 0, given), operand(layer, 1, given)
+    if x.ndim != 4 or not x.size or lengths.shape != (2,) or lengths.dtype.kind not in "iu" or lengths.min() < 1:
+        raise NotComputed("it is not of images, or to no rows and columns")
+    require_size((x.shape[0], int(lengths[0]), int(lengths[1]), x.shape[3]))
+    rows, columns = (_nearest_of(x.shape[axis], int(lengths[axis - 1]), layer) for axis in (1, 2))
+    return x[:, rows][:, :, columns]
+
+
+def _nearest_of(before: int, behind: int, layer: NetworkLayer) -> AnyArray:
+    """The places that are taken, in float32 as upstream has it."""
+    aligns, is_centred = bool(layer.options.get("AlignCorners")), bool(layer.options.get("HalfPixelCenters"))
+    corners = int(aligns and behind > 1)
+    scale = np.float32(before - corners) / np.float32(behind - corners)
+    at = (np.arange(behind, dtype=np.float32) + np.float32(0.5 * is_centred)) * scale
+    places = np.floor(at.astype(np.float64) + 0.5 * aligns).astype(np.int64)
+    return np.minimum(places, before - 1)
+
+
+def _chosen(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """The larger or the smaller of two integers of one scale, broadcast."""
+    for place in (0, 1):
+        require_one_scale(network, layer, place)
+    a, b = broadcast(operand(layer, 0, given), operand(layer, 1, given))
+    if a.dtype != b.dtype or a.dtype.kind not in "iu":
+        raise NotComputed(f"{layer.operator} of {a.dtype} and {b.dtype} is not computed")
+    return np.maximum(a, b) if layer.operator == "MAXIMUM" else np.minimum(a, b)
+
+
 TURNS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], AnyArray]]] = {
     "PAD": _padded,
     "CONCATENATION": _joined,
     "TRANSPOSE": _turned,
+    "SLICE": _cut_out,
+    "STRIDED_SLICE": _cut_in_steps,
+    "PACK": _stacked,
+    "SHAPE": _shape,
+    "RESIZE_NEAREST_NEIGHBOR": _nearest,
+    "MAXIMUM": _chosen,
+    "MINIMUM": _chosen,
 }
 """By operator, of any type."""

@@ -1,4 +1,4 @@
-"""Real numbers that become bytes, as rules: the conventions of `sim.golden.byte_rounding` on somebody's float32 tensor.
+"""Real numbers that become bytes or int16, as rules: the conventions of `sim.golden.byte_rounding` on float32 tensors.
 
 Operands are integers, so a number is told by its place among the distinct ones of the tensor.
 """
@@ -99,10 +99,54 @@ class QuantizingByQuotient:
         return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
 
 
+@dataclass(frozen=True, eq=False)
+class QuantizingToInt16:
+    """To int16, one of those conventions of `sim.golden.byte_rounding` that round before the offset is added.
+
+    v / s or v * float32(1 / s) in float32, to the nearest, ties to even or away from zero, then the zero point.
+    """
+
+    convention: Convention
+    numbers: Float32Array
+    scale: np.float32
+    zero_point: int
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.convention.__name__
+
+    @property
+    def note(self) -> str:
+        return used_by(self.convention)
+
+    def run(self, operands: Operands) -> Integers:
+        numbers = self.numbers[operands["number"]]
+        with np.errstate(over="ignore"):  # what is beyond float32 saturates
+            if self.convention is byte_rounding.reciprocal_round_even_then_offset:
+                units = numbers * (np.float32(1) / self.scale)
+            else:
+                units = numbers / self.scale
+        rounded = np.rint(units.astype(np.float64))
+        if self.convention is byte_rounding.round_away_then_offset:
+            rounded = np.trunc(units.astype(np.float64) + np.copysign(0.5, units))
+        return np.asarray(np.clip(rounded + self.zero_point, INT32_MIN, INT32_MAX).astype(np.int64))
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        number = float(self.numbers[element["number"]])
+        exact = Fraction(number) / Fraction(float(self.scale)) + self.zero_point
+        result = int(self.run(only(element, ("number",)))[0])
+        return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
+
+
 def quantizing_rules(
     numbers: Float32Array, scale: np.float32, zero_point: int, dtype: np.dtype[Any]
-) -> Iterator[Quantizing]:
-    """Every convention for the output's dtype, uint8 or int8."""
+) -> Iterator[Quantizing | QuantizingToInt16]:
+    """Every convention for the output's dtype, uint8, int8 or int16."""
+    if dtype == np.int16:
+        for convention in _ROUND_FIRST:
+            yield QuantizingToInt16(convention, numbers, scale, zero_point)
+        return
     lowest = int(np.iinfo(dtype).min)
     for convention in _ROUND_FIRST:
         yield Quantizing(convention, numbers, scale, zero_point, lowest)
