@@ -259,7 +259,7 @@ def cutting_net(seed: int = 1, dtype: str = "int8") -> ModelWriter:
     both, resized = tensor("both", stacked), tensor("resized", (2, 5, 11, 3))
     lengths, row = made.tensor("lengths", "int32", (5,)), tensor("row", (7, 3))
     made.layer("SLICE", (x, numbers("begin", 0, 2, 1, 0), numbers("size", 2, 3, 2, -1)), (part,), "SliceOptions")
-    steps = (numbers("from", 1, -1, 1, 0), numbers("to", 9, -8, 4, 9), numbers("by", -1, -3, 2, 1))
+    steps = (numbers("from", 0, -1, 1, 0), numbers("to", 9, -8, 4, 1), numbers("by", -1, -3, 2, 1))
     made.layer("STRIDED_SLICE", (x, *steps), (stepped,), "StridedSliceOptions", BeginMask=1, EndMask=1 + 8)
     made.layer("MAXIMUM", (part, stepped), (larger,), "MaximumMinimumOptions")
     made.layer("MINIMUM", (part, stepped), (smaller,), "MaximumMinimumOptions")
