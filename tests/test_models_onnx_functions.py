@@ -130,6 +130,46 @@ def test_axes_are_turned(tmp_path: Path) -> None:
         computed(made, made.layers[0], {made.inputs[0]: x})
 
 
+WINDOWS: list[dict[str, Any]] = [
+    {"kernel_shape": [2, 3], "strides": [2, 2], "ceil_mode": 1},
+    {"kernel_shape": [3, 2], "strides": [3, 3], "pads": [1, 1, 1, 1], "ceil_mode": 1},
+    {"kernel_shape": [2, 2], "strides": [1, 1], "dilations": [2, 3]},
+    {"kernel_shape": [2, 2], "strides": [3, 1], "pads": [1, 0, 0, 1], "dilations": [3, 1], "ceil_mode": 1},
+]
+
+
+def places_of(window: dict[str, Any], axis: int, length: int) -> list[list[int]]:
+    """Of each window along one axis of an image the places, those outside of it too."""
+    size, stride = window["kernel_shape"][axis], window["strides"][axis]
+    before, behind = (window.get("pads", [0] * 4)[axis + side] for side in (0, 2))
+    step, found = window.get("dilations", [1, 1])[axis], []
+    for begin in range(-before, length, stride):  # the last begins in the image
+        taken = [begin + step * k for k in range(size)]
+        if window.get("ceil_mode") or taken[-1] < length + behind:
+            found.append(taken)
+        if taken[-1] >= length + behind - 1:
+            break
+    return found
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("counts_padding", [0, 1])
+def test_windows_that_are_dilated_or_reach_beyond_the_image(
+    window: dict[str, Any], counts_padding: int, tmp_path: Path
+) -> None:
+    x, (kernel_rows, kernel_columns) = drawn(), window["kernel_shape"]
+    average = network_of(tmp_path, "AveragePool", count_include_pad=counts_padding, versions=22, **window)
+    means = made_by(average, x)
+    largest = made_by(network_of(tmp_path, "MaxPool", scales=[SCALES[0]] * 2, versions=22, **window), x)
+    rows, columns = places_of(window, 0, 5), places_of(window, 1, 4)
+    assert means.shape == largest.shape == (2, 3, len(rows), len(columns))
+    for n, c, row, column in np.ndindex(means.shape):
+        inside = [int(x[n, c, i, j]) for i in rows[row] for j in columns[column] if 0 <= i < 5 and 0 <= j < 4]
+        count = kernel_rows * kernel_columns if counts_padding else len(inside)
+        assert means[n, c, row, column] == quantized(sum(map(real, inside), Fraction(0)) / count)
+        assert largest[n, c, row, column] == max(inside)
+
+
 TO_BYTES = [SCALES[0], (1 / 256, 0)]
 
 
@@ -224,9 +264,7 @@ def test_every_layer_of_a_net_is_computed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("operator", "options", "message"),
     [
-        ("AveragePool", {"kernel_shape": [2, 2], "ceil_mode": 1}, "it rounds the number of windows up"),
-        ("AveragePool", {"kernel_shape": [2, 2], "dilations": [1, 2]}, "its windows are dilated"),
-        ("AveragePool", {"kernel_shape": [2]}, "it rounds the number of windows up, or is not of images"),
+        ("AveragePool", {"kernel_shape": [2]}, "it is not of images with their channels second"),
         ("AveragePool", {"kernel_shape": [1, 1], "pads": [1, 1, 1, 1]}, "one that lies outside of the image"),
         ("LeakyRelu", {"alpha": float("inf")}, "its alpha is inf"),
         ("Softmax", {"axis": 9}, "it has no numbers or no such axis"),

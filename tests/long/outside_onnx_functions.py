@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_models_onnx_functions import OPERATORS, network_of, read
+from test_models_onnx_functions import OPERATORS, SCALES, network_of, read
 
 from sim.golden.layers.softmax import SoftmaxScales, by_shifted_table, in_reals
 from sim.models.compare import LayerReport, compared
-from sim.models.forward import drawn_inputs
-from sim.models.network import Network
+from sim.models.forward import drawn_inputs, forward
+from sim.models.network import ModelError, Network
 from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
 from support.onnx_models import functional_net
@@ -55,6 +55,57 @@ def test_every_layer_is_named(operator: str, paired: bool, tmp_path: Path) -> No
         assert NAMES[operator] in report.conventions or report.conventions == ("exact",), (scales, report.conventions)
         alone += report.conventions == (NAMES[operator],)
     assert alone > 0 or operator != "AveragePool"
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_windows_beyond_the_image_are_named(paired: bool, tmp_path: Path) -> None:
+    """ONNX Runtime divides by the whole window where what is padded counts; it refuses averages of dilated windows."""
+    rng, alone = np.random.default_rng(8), 0
+    for number in range(NETS):
+        options: dict[str, Any] = window_of(rng) | {"ceil_mode": 1, "count_include_pad": number % 2}
+        scale = float(rng.uniform(0.005, 0.1))
+        scales = [(scale, 120), (scale * (1, 0.5, 2)[number % 3], 100 + number % 2)]
+        network = network_of(tmp_path, "AveragePool", paired, scales, versions=22, shape=(2, 3, 7, 6), **options)
+        report = report_of(network, rng.integers(90, 150, (2, 3, 7, 6)).astype(np.uint8), tmp_path)
+        assert report.outcome == "equal", options
+        assert NAMES["AveragePool"] in report.conventions or report.conventions == ("exact",), (options, report)
+        alone += report.conventions == (NAMES["AveragePool"],)
+    assert alone > 0
+    network = network_of(tmp_path, "AveragePool", paired, versions=22, kernel_shape=[2, 2], dilations=[2, 1])
+    with pytest.raises(ModelError, match="INVALID_GRAPH"):
+        report_of(network, np.zeros((2, 3, 5, 4), np.uint8), tmp_path)
+
+
+def test_the_largest_of_windows_dilated_and_beyond_the_image_are_the_same(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    for number in range(NETS):
+        options: dict[str, Any] = window_of(rng) | {
+            "ceil_mode": number % 2,
+            "dilations": rng.integers(1, 3, 2).tolist(),
+        }
+        network = network_of(tmp_path, "MaxPool", True, [(0.03, 120)] * 2, 22, (2, 3, 7, 6), **options)
+        assert report_of(network, rng.integers(0, 256, (2, 3, 7, 6)).astype(np.uint8), tmp_path).outcome == "equal"
+
+
+def test_averages_of_dilated_windows_are_those_of_onnxs_reference(tmp_path: Path) -> None:
+    """But next to ties: it takes NumPy's mean."""
+    rng, differing, elements = np.random.default_rng(10), 0, 0
+    for _ in range(NETS):
+        options: dict[str, Any] = window_of(rng) | {"dilations": rng.integers(1, 3, 2).tolist()}
+        network = network_of(tmp_path, "AveragePool", True, SCALES, 22, (2, 3, 7, 6), **options)
+        x = rng.integers(90, 150, (2, 3, 7, 6)).astype(np.uint8)
+        theirs = onnx_reference_tensors(tmp_path / "net.onnx", network, {network.inputs[0]: x})
+        ours = forward(network, {network.inputs[0]: x}, "fp32")[network.outputs[0]]
+        apart = np.abs(theirs[network.outputs[0]].astype(int) - ours)
+        assert apart.max() <= 1
+        differing, elements = differing + int(apart.sum()), elements + apart.size
+    assert differing <= elements // 100
+
+
+def window_of(rng: np.random.Generator) -> dict[str, Any]:
+    size, pads = rng.integers(1, 4, 2), rng.integers(0, 2, 4)
+    strides = rng.integers(1, 4, 2).tolist()
+    return {"kernel_shape": size.tolist(), "strides": strides, "pads": np.minimum(pads, np.tile(size, 2) - 1).tolist()}
 
 
 @pytest.mark.parametrize("paired", [True, False])

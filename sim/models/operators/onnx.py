@@ -157,7 +157,17 @@ def window_of(lengths: Sequence[int], size: Sequence[int], options: Mapping[str,
         around = [(0, 0), (0, 0)]
     else:
         raise NotComputed(f"its padding is {padding}")
+    if options.get("ceil_mode") and padding == "NOTSET" and min(strides) > 0:
+        each = zip(lengths, widths, strides, around, strict=True)
+        around = [(pair[0], pair[1] + _beyond(length, width, stride, pair)) for length, width, stride, pair in each]
     return WindowSteps(strides, dilations, around)
+
+
+def _beyond(length: int, width: int, stride: int, pair: tuple[int, int]) -> int:
+    """By how much the last window is larger than what is left, if it begins in the image or before it."""
+    steps = -(-(length + sum(pair) - width) // stride)
+    steps -= steps * stride >= length + pair[0]
+    return max(steps * stride + width - length - sum(pair), 0)
 
 
 def _product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
@@ -169,8 +179,8 @@ def _product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantize
 def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> Pooled:
     """The largest of each window; what lies outside of the image is smaller than all of it."""
     x = operand(layer, 0, given)
-    if layer.options.get("ceil_mode") or x.dtype.kind not in "iu":
-        raise NotComputed("it rounds the number of windows up, or is of floating point")
+    if x.dtype.kind not in "iu":
+        raise NotComputed("it is of floating point")
     require_one_scale(network, layer)
     lowest = int(np.iinfo(x.dtype).min)
     size = tuple(layer.options.get("kernel_shape", ()))

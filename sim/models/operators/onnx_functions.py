@@ -39,10 +39,8 @@ def _average(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     """The average of each window: real numbers added in float32, row by row, and divided by how many there are."""
     x, scale = centred(network, layer, 0, given), _byte_scale(network, layer, given)
     size = tuple(layer.options.get("kernel_shape", ()))
-    if x.ndim != 4 or len(size) != 2 or layer.options.get("ceil_mode") or layer.options.get("channels_last"):
-        raise NotComputed("it rounds the number of windows up, or is not of images with their channels second")
-    if set(layer.options.get("dilations", [1])) != {1}:
-        raise NotComputed("its windows are dilated")
+    if x.ndim != 4 or len(size) != 2 or layer.options.get("channels_last"):
+        raise NotComputed("it is not of images with their channels second")
     counted = np.ones((1, 1, *x.shape[2:]), np.int64)
     patches, ones = (patches_of_image(numbers, size, layer.options) for numbers in (x, counted))
     require_size((_AT_ONCE, *patches.shape))
