@@ -41,7 +41,7 @@ CONTENTS: Final = {
     "Hardware, in full": (GENERATED / "rtl_models",),
     "Every night": (DOCS, "campaigns", "ci", "scaling"),
     "Look up": (DOCS, "commands", "api", "stability", "glossary"),
-    "Look up, as the program says it": (GENERATED, "help", "conventions", "instructions/README"),
+    "Look up, as the program says it": (GENERATED, "help", "conventions", "layer_conventions", "instructions/README"),
     "What it rests on": (DOCS, "evidence", "comparison", "architecture", "where-things-go"),
     "Exact arithmetic": (DOCS / "spec",),
     "Notebooks": (GENERATED / "notebooks",),
@@ -93,6 +93,7 @@ def setup(app: Sphinx) -> None:
     made_pages = import_module("made_pages")
     _write(Path("help.md"), "\n".join(made_pages.help_page()))
     _write(Path("conventions.md"), "\n".join(made_pages.conventions_page()))
+    _write(Path("layer_conventions.md"), "\n".join(made_pages.layer_conventions_page()))
     for name, lines in made_pages.instruction_pages():
         _write(Path("instructions", f"{name}.md"), "\n".join(lines))
     for notebook in NOTEBOOKS:

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -19,7 +20,14 @@ from typer.testing import CliRunner
 from isa.catalogue import forms_matching
 from isa.instruction import Form
 from sim.command.app import app
+from sim.explanation.rule import CandidateRule
 from sim.golden.registry.conventions import CONVENTIONS
+from sim.models.layers import Activated, Averaged, Normalized
+from sim.models.network import TensorScale
+from sim.models.rules.activated import activation_rules
+from sim.models.rules.average import WAYS, Rounded
+from sim.models.rules.averaging import averaging_rules
+from sim.models.rules.normalizing import normalizing_rules
 from sim.prove.separation import separate
 from sim.view.isa import show_mnemonics
 from sim.view.rounding.conventions import show_separated
@@ -80,6 +88,60 @@ def conventions_page() -> Iterator[str]:
             if one is not first:
                 told = separate(first.name, one.name)
                 yield from (f"Beside `{first.name}`:", "", *_as_printed(_printed(partial(show_separated, told))), "")
+
+
+def layer_conventions_page() -> Iterator[str]:
+    """By kind of layer every convention that is more than one requantization, of which types, and whose it is."""
+    yield from (
+        "# Conventions of whole layers", "",
+        "What `lanewise model` names layers by that are more than sums and one of [the conventions](conventions.md): "
+        "softmax, means, and functions of one number. Their arithmetic is in [the specification]"
+        "(../spec/neighbours.md), sections 23 and 27 to 32.", "",
+    )  # fmt: skip
+    for kind, by_type in _rules_of_layers().items():
+        found: dict[str, tuple[str, list[str]]] = {}
+        for types, rules in by_type.items():
+            for rule in rules:
+                found.setdefault(rule.name.split(" of ")[0], (rule.note, []))[1].append(types)
+        yield from (f"## {kind}", "", "| convention | of | used by |", "| --- | --- | --- |")
+        for name, (note, of_types) in found.items():
+            yield f"| `{name}` | {', '.join(dict.fromkeys(of_types))} | {note} |"
+        yield ""
+
+
+def _rules_of_layers() -> dict[str, dict[str, Sequence[CandidateRule]]]:
+    """The rules that layers of each type have, of parameters of which all are defined."""
+    scale, types = TensorScale(np.ones(1, np.float32), np.zeros(1, np.int64), 0), ("int8", "uint8", "int16")
+    numbers = {dtype: np.zeros((1, 1), dtype) for dtype in types}
+
+    def functions(name: str, of: Sequence[str], to: TensorScale | None) -> dict[str, Sequence[CandidateRule]]:
+        every = {
+            dtype: Activated(numbers=numbers[dtype], function=name, scale=scale, to=to, alpha=-0.5) for dtype in of
+        }
+        return {dtype: activation_rules(one) for dtype, one in every.items()}
+
+    softmax = {
+        (dtype, to): Normalized(numbers=numbers[dtype], scale=scale, to=scale, dtype=to, beta=1)
+        for dtype, to in (("int8", "int8"), ("uint8", "uint8"), ("int8", "int16"), ("uint8", "int16"), ("int16",) * 2)
+    }
+    of_onnx = Normalized(numbers=numbers["uint8"], scale=scale, to=scale, dtype="uint8", beta=None)
+    means = {
+        dtype: Averaged(
+            sums=np.zeros((1, 1, 1, 1), np.int64), count=1, dtype=dtype, scale=scale, to=scale, is_of_images=True
+        )
+        for dtype in types
+    }
+    return {
+        "SOFTMAX": {f"{one} to {other}": normalizing_rules(made) for (one, other), made in softmax.items()},
+        "Softmax of ONNX": {"bytes": normalizing_rules(of_onnx)},
+        "MEAN": {dtype: averaging_rules(made) for dtype, made in means.items()},
+        "LOGISTIC": functions("logistic", types[:2], None),
+        "TANH": functions("tanh", types[:2], None),
+        "Sigmoid and Tanh of ONNX": functions("logistic", types[:2], scale),
+        "HARD_SWISH": functions("hard_swish", types[:2], scale),
+        "LEAKY_RELU": functions("leaky_relu", types, scale),
+        "AVERAGE_POOL_2D": {"int8": [Rounded(way) for way in WAYS]},
+    }
 
 
 def instruction_pages() -> Iterator[tuple[str, Iterator[str]]]:

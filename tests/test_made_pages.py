@@ -9,6 +9,7 @@ from typing import Any
 from isa.rows import TABLE
 from rtl_models.command.group import HardwareCommands
 from sim.command.app import Lanewise
+from sim.golden.layers import mean, softmax
 from sim.golden.registry.conventions import CONVENTIONS
 
 MADE: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "docs/made_pages.py"))
@@ -26,6 +27,20 @@ def test_every_convention_is_on_the_page_and_told_from_the_first_of_its_family()
     families = {convention.family.name for convention in CONVENTIONS.values()}
     assert [line[4:] for line in lines if line.startswith("### ")] == list(CONVENTIONS)
     assert sum(line.startswith("Beside ") for line in lines) == len(CONVENTIONS) - len(families)
+
+
+def test_every_convention_of_whole_layers_is_on_the_page() -> None:
+    """Each golden arithmetic that layers are told by, with the types that it is defined of."""
+    lines = [line.split(" | ") for line in MADE["layer_conventions_page"]() if line.startswith("| `")]
+    listed = {line[0].strip("|` ") for line in lines}
+    means = {name for name in vars(mean) if name.startswith("mean_")}
+    assert {*softmax.WAYS, *softmax.WAYS_OF_INT16, *softmax.WAYS_OF_ONNX, *means} <= listed
+    assert {"hard_swish", "hard_swish_by_vector", "leaky_relu_of_8_bits", "double_rounding_of_negated"} <= listed
+    assert {"activation_in_float32", "activation_in_fixed_point", "activation_by_quotient"} <= listed
+    of_types = {line[0].strip("|` "): line[1] for line in lines}
+    assert of_types["mean_by_reciprocal"] == "int8, uint8"
+    assert of_types["softmax_by_interpolation"] == "int16 to int16"
+    assert of_types["softmax_in_fixed_point"] == "int8 to int8, uint8 to uint8, int8 to int16, uint8 to int16"
 
 
 def test_every_mnemonic_is_on_the_page_of_its_letter() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_bounds_that_tflite_does_not_have_are_refused(tmp_path: Path) -> None:
 
 
 SCALE = np.float32(0.0031)
-ROUNDED = {
+ROUNDED: dict[str, tuple[bool, Callable[[Fraction], int]]] = {
     "round_even_then_offset": (False, round),
     "round_away_then_offset": (False, half_away),
     "reciprocal_round_even_then_offset": (True, round),

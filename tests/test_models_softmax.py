@@ -114,10 +114,10 @@ def by_interpolation(row: np.ndarray, scale: float, single: bool = False) -> lis
     """TFLite's reference, number by number: both tables at the places that are needed, in float64 or float32."""
     real = np.float32 if single else np.float64
 
-    def near(x: float, function: Callable[[float], float], low: float, high: float) -> int:
+    def near(x: int, function: Callable[[float], float], low: float, high: float) -> int:
         """x of -32768..32767 in the table of a function between two ends, in units of 2^-15."""
         first, width = real(low), real(high) - real(low)
-        place, behind = (x + 32768) // 128, int(x + 32768) % 128
+        place, behind = (x + 32768) // 128, (x + 32768) % 128
         ends = [entry(function, first, width / real(512), place + k) for k in (0, 1)]
         return ends[0] + half_up(Fraction((ends[1] - ends[0]) * behind, 128))
 

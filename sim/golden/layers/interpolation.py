@@ -14,7 +14,8 @@ from sim.golden.fixed_point import Int64Array
 _STEPS: Final = 512
 _STEP_BITS: Final = 7
 _RANGE: Final = 65535
-Float = type[np.float32] | type[np.float64]
+Float = Callable[[Any], Any]
+"""np.float32 or np.float64."""
 Reals = npt.NDArray[Any]
 
 
@@ -29,13 +30,13 @@ def table_of(function: Callable[[Reals], Reals], width: float, ends: tuple[int, 
     low, high = (real(width) / real(_RANGE) * real(end) for end in ends)
     step, unit = (high - low) / real(_STEPS), real(2) / real(_RANGE)
     by = real(_RANGE + 1) / (unit * real(32767) - unit * real(-32768))
-    numbers = np.arange(_STEPS, dtype=real)
+    numbers: Reals = real(np.arange(_STEPS))
     at = low + numbers * step
     here, middle, behind = (function(x) * by for x in (at, at + step / real(2), low + (numbers + real(1)) * step))
     error = _rounded((behind + _rounded(here)) / real(2)) - _rounded(middle)
-    last = _rounded(function(np.array([high], real)) * by)
+    last = _rounded(function(real(np.array([high]))) * by)
     every = np.append(_rounded(here) - _rounded(error / real(2)), last)
-    return np.clip(every, -32768, 32767).astype(np.int64)
+    return np.asarray(np.clip(every, -32768, 32767), np.int64)
 
 
 def interpolated(values: Int64Array, table: Int64Array) -> Int64Array:

@@ -27,8 +27,7 @@ Steps = dict[str, npt.NDArray[Any]]
 DIFFERENCE_BITS: Final = 5
 """Before the point of a difference in fixed point: what is 31 or more below the largest counts as nothing."""
 SUM_BITS: Final = 12
-_BITS: Final = 8
-_BYTES: Final = 1 << _BITS
+_BYTES: Final = 256
 _KEPT: Final = 5
 """Powers of e by which sums in ONNX Runtime stay below the largest float32."""
 _LARGEST_OF_16: Final = (1 << 16) - 1
@@ -38,15 +37,14 @@ _LONGEST_SHIFT: Final = 15
 
 
 class SoftmaxScales(NamedTuple):
-    """The scales of input and output, by what the input is multiplied besides, and of how many bits the output is."""
+    """The scales of input and output, and by what the input is multiplied besides."""
 
     input: np.float32
     output: np.float32
     beta: np.float32
-    output_bits: int = 8
 
 
-def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, to_int16: bool = False) -> Steps:
     """Every intermediate value: difference, exp (float32), sum, scaled, output.
 
     Sums are added in float32, one after the other.  To uint8 a half is added in float32 and the rest cut off.
@@ -59,7 +57,7 @@ def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) ->
     powers = table[difference]
     total = np.add.accumulate(powers, axis=-1, dtype=np.float32)[..., -1:]
     scaled = powers * (np.float32(1) / (total * scales.output))
-    is_cut = rows.dtype == np.uint8 and scales.output_bits == _BITS
+    is_cut = rows.dtype == np.uint8 and not to_int16
     halves = scaled + np.float32(0.5) if is_cut else scaled.astype(np.float64) + 0.5
     output = np.floor(halves).astype(np.int64) + output_zero
     return {"difference": difference, "exp": powers, "sum": total, "scaled": scaled, "output": output}
@@ -83,7 +81,7 @@ def by_table_of_16_bits(rows: npt.NDArray[Any], scales: SoftmaxScales, output_ze
     return {"difference": difference, "exp": powers, "sum": total, "output": output}
 
 
-def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, to_int16: bool = False) -> Steps:
     """By gemmlowp's exp and reciprocal: difference, exp (units of 2^-31), sum (of 2^-19), share (of 2^-31), output.
 
     The output's scale is 1/256, of 16 bits 1/65536, whatever is given.  `ValueError`: beta times the input's scale is
@@ -105,7 +103,7 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
     terms = np.where(inside, divide_by_power_of_two_ties_away(powers, SUM_BITS), 0)
     total = terms.astype(np.int64).sum(axis=-1, keepdims=True)
     whole_bits = np.frexp(total.astype(np.float64))[1] - (31 - SUM_BITS) - 1
-    right = whole_bits + 31 - scales.output_bits
+    right = whole_bits + 31 - (16 if to_int16 else 8)
     if right.size and right.max() > 31:
         raise ValueError(f"a sum of exponentials is {total.max() / 2 ** (31 - SUM_BITS):.6g}: it has to be below 512")
     reciprocal = one_over_one_plus(((total << (SUM_BITS - whole_bits)) - (1 << 31)).astype(np.int32))
@@ -137,14 +135,18 @@ def by_interpolation(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero:
     total = powers.sum(axis=-1, keepdims=True)
     bits = np.frexp(total.astype(np.float64))[1]
     share = ((total << (31 - bits)) + (1 << 13)) >> 14
-    reciprocals = table_of(lambda x: real(1) / (real(1) + x), 1, (0, _LARGEST_OF_16), real)
+    reciprocals = table_of(_inverse_in(real), 1, (0, _LARGEST_OF_16), real)
     reciprocal = interpolated(np.clip(share - (3 << 15), -32768, 32767), reciprocals)
     output = np.clip((powers * reciprocal + (1 << (bits - 2))) >> (bits - 1), 0, 32767) + output_zero
     return {"difference": difference, "exp": powers, "sum": total, "reciprocal": reciprocal, "output": output}
 
 
+def _inverse_in(real: Float) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:
+    return lambda x: np.asarray(real(1) / (real(1) + x))
+
+
 def _exp_in(real: Float) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:
-    return lambda x: np.exp(x.astype(np.float64)).astype(real)
+    return lambda x: np.asarray(real(np.exp(x.astype(np.float64))))
 
 
 def by_shifted_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
@@ -201,6 +203,11 @@ WAYS: Final[Mapping[str, Way]] = {
     "softmax_by_table_of_16_bits": by_table_of_16_bits,
 }
 """TFLite's, by the names that layers are told by."""
+WAYS_TO_INT16: Final[Mapping[str, Way]] = {
+    "softmax_by_table": partial(by_table, to_int16=True),
+    "softmax_in_fixed_point": partial(in_fixed_point, to_int16=True),
+}
+"""Of bytes."""
 WAYS_OF_INT16: Final[Mapping[str, Way]] = {
     "softmax_by_interpolation": partial(by_interpolation, real=np.float64),
     "softmax_by_interpolation_of_float32": partial(by_interpolation, real=np.float32),

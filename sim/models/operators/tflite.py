@@ -198,7 +198,7 @@ def _quantization(network: Network, layer: NetworkLayer, given: Inputs) -> Requa
 
 def _bounded(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
     """RELU and its like alone, from any scale to any: `kernels/activations.cc`, the quotient of scales in float32."""
-    if (operand(layer, 0, given).dtype, network.output_of(layer).dtype) not in _BOUNDED[layer.operator]:
+    if (str(operand(layer, 0, given).dtype), network.output_of(layer).dtype) not in _BOUNDED[layer.operator]:
         raise NotComputed(f"TFLite has no {layer.operator} of {operand(layer, 0, given).dtype}")
     made = _quantization(network, layer, given)
     assert isinstance(made, Requantized)  # of integers

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from sim.explanation.rule import Integers, Operands, RuleStep
-from sim.golden.layers.softmax import WAYS, WAYS_OF_INT16, WAYS_OF_ONNX, SoftmaxScales, Way
+from sim.golden.layers.softmax import WAYS, WAYS_OF_INT16, WAYS_OF_ONNX, WAYS_TO_INT16, SoftmaxScales, Way
 from sim.models.layers import Normalized
 
 _USERS: Final = {
@@ -63,7 +63,7 @@ class Normalizing:
         """Of the whole tensor, before the bounds."""
         made = self.made
         beta = np.float32(1 if made.beta is None else made.beta)
-        scales = SoftmaxScales(made.scale.scales[0], made.to.scales[0], beta, np.iinfo(made.dtype).bits)
+        scales = SoftmaxScales(made.scale.scales[0], made.to.scales[0], beta)
         way = _ways(made)[self.name]
         made_of_rows = way(made.as_rows(made.numbers), scales, made.to.zero_point)["output"]
         output = np.empty(made.numbers.size, np.int64)
@@ -81,6 +81,4 @@ def _ways(made: Normalized) -> Mapping[str, Way]:
         return WAYS_OF_ONNX
     if made.numbers.dtype == np.int16:
         return WAYS_OF_INT16
-    if np.iinfo(made.dtype).bits == np.iinfo(made.numbers.dtype).bits:
-        return WAYS
-    return {name: way for name, way in WAYS.items() if name != "softmax_by_table_of_16_bits"}
+    return WAYS_TO_INT16 if made.dtype == "int16" else WAYS
