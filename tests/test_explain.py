@@ -467,7 +467,7 @@ def test_wrong_data_give_the_nearest_convention_and_the_element() -> None:
 )
 def test_a_change_that_explains_all_elements_is_a_hint(change: dict[str, Any], hint: str) -> None:
     accumulators = np.array(SMALL, np.int32)
-    given = {"accumulators": accumulators, "multiplier": PUBLISHED, "shift": 4} | change
+    given: dict[str, Any] = {"accumulators": accumulators, "multiplier": PUBLISHED, "shift": 4} | change
     found = sim.explain(made(double_rounding, accumulators, PUBLISHED, -4), **given)
     assert hint in found.hints
 

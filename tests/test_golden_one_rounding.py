@@ -108,5 +108,7 @@ def test_numbers_outside_of_a_rule_are_refused() -> None:
         single_rounding_by_vector_saturating_left(1, -1, 0)
     with pytest.raises(ValueError, match="must lie in 48 bits"):
         single_rounding_of_long_narrowed(2**47, P, 0)
+    with pytest.raises(ValueError, match=r"left_shift spans -32\.\.-32"):
+        single_rounding_of_long_narrowed(1, P, -32)
     with pytest.raises(ValueError, match=r"right_shift spans 32\.\.32"):
         scale_then_offset_floor(1, 1, 1, 32)

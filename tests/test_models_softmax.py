@@ -197,6 +197,23 @@ def test_sums_are_added_in_float32_one_after_the_other() -> None:
     assert (output, output[8]) == (by_table(row, 0.0211), 86 - 128)
 
 
+def test_what_is_further_away_than_the_exponential_s_32_is_nothing() -> None:
+    scales = softmax.SoftmaxScales(*map(np.float32, (0.25, 0, 1)))
+    steps = softmax.in_fixed_point(np.array([[127, 126, -1, -128]], np.int8), scales, -128)
+    assert (steps["exp"][0, 1] > 0, steps["exp"][0, 2:].tolist()) == (True, [0, 0])
+    assert steps["output"][0, 2:].tolist() == [-128, -128]
+
+
+def test_the_least_scale_in_fixed_point_is_the_next_above_2_to_the_minus_26() -> None:
+    least = np.nextafter(np.float32(2.0**-26), np.float32(1))
+    rows = np.array([[-128, 127]], np.int8)
+    assert softmax.in_fixed_point(rows, softmax.SoftmaxScales(least, np.float32(0), np.float32(1)), 0)[
+        "output"
+    ].tolist() == [[128, 128]]
+    with pytest.raises(ValueError, match=r"above 2\^-26"):
+        softmax.in_fixed_point(rows, softmax.SoftmaxScales(*map(np.float32, (2.0**-26, 0, 1))), 0)
+
+
 def test_a_network_is_run_by_the_table(tmp_path: Path) -> None:
     made = forward(network_of(tmp_path), {X: ROWS}, "double_rounding")[Y]
     assert made.tolist() == [by_table(row, SCALE) for row in ROWS]

@@ -97,10 +97,9 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
     multiplier, left_shift = derive_tflite(factor)
     radius = (((1 << DIFFERENCE_BITS) - 1) << fraction) >> left_shift
     difference = _differences(rows)
-    inside = difference <= radius
-    scaled = doubling_high_multiply(np.where(inside, -difference, 0) << left_shift, multiplier)
-    powers = exp_of_minus(-scaled, DIFFERENCE_BITS)
-    terms = np.where(inside, divide_by_power_of_two_ties_away(powers, SUM_BITS), 0)
+    scaled = doubling_high_multiply(-np.minimum(difference, radius) << left_shift, multiplier)
+    powers = np.where(difference <= radius, exp_of_minus(-scaled, DIFFERENCE_BITS), 0)
+    terms = divide_by_power_of_two_ties_away(powers, SUM_BITS)
     total = terms.astype(np.int64).sum(axis=-1, keepdims=True)
     whole_bits = np.frexp(total.astype(np.float64))[1] - (31 - SUM_BITS) - 1
     right = whole_bits + 31 - (16 if to_int16 else 8)
@@ -108,7 +107,7 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
         raise ValueError(f"a sum of exponentials is {total.max() / 2 ** (31 - SUM_BITS):.6g}: it has to be below 512")
     reciprocal = one_over_one_plus(((total << (SUM_BITS - whole_bits)) - (1 << 31)).astype(np.int32))
     share = doubling_high_multiply(np.broadcast_to(reciprocal, powers.shape), powers)
-    output = np.where(inside, divide_by_power_of_two_ties_away(share, right), 0).astype(np.int64) + output_zero
+    output = divide_by_power_of_two_ties_away(share, right).astype(np.int64) + output_zero
     return {"difference": difference, "exp": powers, "sum": total, "share": share, "output": output}
 
 
