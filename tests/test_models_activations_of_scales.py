@@ -310,6 +310,7 @@ def test_what_a_runtime_refuses_is_one_sentence(tmp_path: Path) -> None:
         ("LEAKY_RELU", (1.0, 1e-20), "the factors are 1e.20 and 5e.19: below 2.30 they are defined", 0.5),
         ("LEAKY_RELU", (1.0, 1.0), "give a finite number", float("nan")),
         ("HARD_SWISH", (1e30, 1e-20), "give a finite number", None),
+        ("HARD_SWISH", (3e7, 3e7), "the input's scale is 30000000.0: it shifts by more than 31 bits", None),
         ("LEAKY_RELU", (1e30, 1e-20), "give a finite number", 0.5),
     ):
         network = network_of(tmp_path, operator, scales, alpha=alpha)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from isa.evaluate import smt
 from sim.command import app as cli
 from sim.golden.registry.conventions import CONVENTIONS
+from sim.golden.registry.families import INTEGER_SCALE
 from sim.prove import separate_by_solver
 from sim.prove import separation as module
 from sim.prove.separation import NotComparable, separate, swept_values
@@ -189,6 +190,11 @@ def test_the_command_says_that_two_are_proved_equal() -> None:
 def test_the_command_says_how_far_it_searched() -> None:
     printed = invoke("add_base", "add_base").stdout
     assert printed.startswith("not told apart by 327,680 sets of operands: corners, and all numbers of 16 bits; ")
+
+
+def test_the_exact_value_of_an_integer_scale_has_its_offset() -> None:
+    assert INTEGER_SCALE.exact is not None
+    assert INTEGER_SCALE.exact(5, 3, 7, 2) == Fraction(56, 4)
 
 
 def test_a_refusal_is_printed_in_words() -> None:
