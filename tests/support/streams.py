@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from struct import pack
 
 from isa.evaluate.exact import QC
 from isa.rows import TABLE
@@ -139,12 +140,12 @@ def fill(registers: RegisterStorage, state: Random) -> None:
 
 
 def _lanes(state: Random, size: int) -> bytes:
-    width = state.choice((1, 2, 4, 8))
-    least = 1 << 8 * width - 1
-    corners = (0, 1, 2 * least - 1, least, least - 1, least + 1, state.randrange(2 * least))
     if state.randrange(2):
         return state.randbytes(size)
-    return b"".join(state.choice(corners).to_bytes(width, "little") for _ in range(size // width))
+    width, letter = state.choice(((1, "B"), (2, "H"), (4, "I"), (8, "Q")))
+    least = 1 << 8 * width - 1
+    corners = (0, 1, 2 * least - 1, least, least - 1, least + 1, state.randrange(2 * least))
+    return pack(f"<{size // width}{letter}", *state.choices(corners, k=size // width))
 
 
 def _failure(lockstep: Lockstep, end: int) -> str:
