@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import cache
+from typing import NamedTuple, TypeVar
 
 from isa.decode import decode
 from isa.evaluate import exact
@@ -28,6 +29,9 @@ _CLREX = 0xD5033F5F
 _MONITOR = Place("monitor")
 
 
+Engine = TypeVar("Engine", Machine, Emulator)
+
+
 class InstructionOutcome(NamedTuple):
     """Whether the instruction faulted, on all engines alike, and the first difference between them or ""."""
 
@@ -35,19 +39,33 @@ class InstructionOutcome(NamedTuple):
     difference: str
 
 
+@cache
+def _emulator() -> Emulator:
+    """One for all benches, of which one is used at a time: to make it takes longer than to run a form."""
+    return _mapped(Emulator())
+
+
+def _mapped(engine: Engine) -> Engine:
+    engine.memory.map(CODE, 4096, "rx")
+    engine.memory.map(DATA, DATA_SIZE, "rw")
+    return engine
+
+
 class Bench:
-    """The three engines, each with the same page of code and the same data."""
+    """The three engines, each with the same page of code and the same data.  The next bench takes the emulator over."""
 
     def __init__(self, data: bytes = b"") -> None:
-        self.machine, self.exact, self.emulator = Machine(), Machine(), Emulator()
+        self.machine, self.exact, self.emulator = _mapped(Machine()), _mapped(Machine()), _emulator()
         self.engines = (self.machine, self.exact, self.emulator)
         self.instruction: Instruction
         for engine in self.engines:
-            engine.memory.map(CODE, 4096, "rx")
-            engine.memory.map(DATA, DATA_SIZE, "rw")
             engine.memory.write(DATA, data)
             engine.memory.write(LITERALS, random.Random(1).randbytes(0x810))
             engine.memory.write(_CLEAR_EXCLUSIVE, _CLREX.to_bytes(4, "little"))
+
+    def give_up(self) -> None:
+        """The next bench has an emulator of its own: who knows what this one was left in."""
+        _emulator.cache_clear()
 
     def set_word(self, word: int) -> None:
         """The instruction that `run` executes."""

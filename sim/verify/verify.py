@@ -106,6 +106,7 @@ class _Run:
                 faulted, difference = bench.run(emulated=self._evidence == "emulation")
         except Exception as error:  # whatever an engine fails with is a difference of this form, not the end of the run
             faulted, difference = True, f"{type(error).__name__}: {error}"
+            bench.give_up()
         self._runs += 1
         self._faults += faulted
         self._vectors += lanes * (not faulted)
