@@ -33,6 +33,13 @@ def _registers_of_integers(seed: int, format: Float) -> list[bytes]:
     return [_register([integer(rng, format.bits) for _ in range(128 // format.bits)], format) for _ in range(_POOL)]
 
 
+@cache
+def _integers(seed: int) -> list[int]:
+    """Numbers of 64 bits, of which general registers are drawn."""
+    rng = Random(f"{seed} integers")
+    return [integer(rng, 64) for _ in range(16 * _POOL)]
+
+
 def _register(lanes: list[int], format: Float) -> bytes:
     return b"".join(lane.to_bytes(format.bits // 8, "little") for lane in lanes)
 
@@ -56,7 +63,7 @@ class FloatingStates:
         format = rng.choice((*self._formats, *self._formats, *FLOATS.values()))
         pool = _registers_of_integers if self._from_integers and rng.random() < 0.9 else _registers_of_floats
         registers.vectors[:] = b"".join(rng.choices(pool(self._seed, format), k=32))
-        registers.general[:] = [integer(rng, 64) for _ in range(32)]
+        registers.general[:] = rng.choices(_integers(self._seed), k=32)
         registers.flags[:] = [rng.randrange(16), rng.choice((0, 16)), self._modes(), 0, 0]
         return registers
 
