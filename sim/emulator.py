@@ -54,8 +54,8 @@ _FLAGS = {
     "nzcv": arm.UC_ARM64_REG_NZCV, "fpsr": arm.UC_ARM64_REG_FPSR, "fpcr": arm.UC_ARM64_REG_FPCR,
     "tpidr": arm.UC_ARM64_REG_TPIDR_EL0,
 }  # fmt: skip
-_NUMBERED = {"v": _VECTORS, "x": _GENERAL}
-_UNNUMBERED = {"sp": arm.UC_ARM64_REG_SP, "pc": arm.UC_ARM64_REG_PC, **_FLAGS}
+_NUMBERED: dict[str, list[int]] = {"v": _VECTORS, "x": _GENERAL}
+_UNNUMBERED: dict[str, int] = {"sp": arm.UC_ARM64_REG_SP, "pc": arm.UC_ARM64_REG_PC, **_FLAGS}
 _ALL = [*_VECTORS, *_GENERAL, *_FLAGS.values()]
 _PLACES = [*(Place("v", i) for i in range(32)), *(Place("x", i) for i in range(31))]
 _PLACES += [Place(file) for file in ("sp", *_FLAGS)]
@@ -487,4 +487,6 @@ def _fatal_addresses(memory: Memory) -> frozenset[int]:
 
 
 def _identifier(place: Place) -> int:
-    return _NUMBERED[place.file][int(str(place.index))] if place.file in _NUMBERED else _UNNUMBERED[place.file]
+    if place.file in _NUMBERED:
+        return _NUMBERED[place.file][int(str(place.index))]
+    return _UNNUMBERED[place.file]

@@ -18,6 +18,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -64,6 +65,15 @@ _LINK = (
     "--error-limit=0",
     "--no-demangle",
 )
+
+# Reading arm_neon.h takes clang three times as long as the rest of a kernel: it is read once for the same flags, where
+# a source begins with it and no flag but these is given.  That pays from the second source on.
+_NEON = "arm_neon.h"
+_NEON_FIRST = re.compile(rb"(?:\s|//[^\n\\]*\n|/\*[^\\]*?\*/)*#include <arm_neon\.h>")
+_READS_ALIKE = re.compile(r"-O\w|-m(?:arch|cpu)=.*")
+_TWICE = 2
+_read_for: Counter[str] = Counter()
+"""By the key of such a header, how many sources this process has had it read for."""
 
 # Functions that compilers call on their own, for programs that do not define them.  Without -fno-builtin, the loop that
 # is memset would become a call of memset.
@@ -389,14 +399,50 @@ def _compiled(source: Path, compiler: list[str], scratch: Path) -> tuple[Path, l
         marker = f"# 1 {json.dumps(str(source.absolute()), ensure_ascii=False)}\n".encode()
         given = scratch / "kernel.s"
         given.write_bytes(marker + respelled)
-    _run([*compiler, str(given), "-MD", "-MT", "kernel", "-MF", str(included), "-o", str(compiled)])
+    outputs = [str(given), "-MD", "-MT", "kernel", "-MF", str(included), "-o", str(compiled)]
+    header = _precompiled(source, text, compiler)
+    try:
+        _run([*compiler, *header, *outputs])
+    except ToolchainError as error:
+        if not header or isinstance(error, ToolchainUnavailable):
+            raise
+        _run([*compiler, *outputs])  # what is said of it is said without that header
     texts = [source.absolute()]
-    if included.exists():  # a make rule `kernel: a.c b.h`; a plain .s file is not preprocessed and has none
-        rule = os.fsdecode(included.read_bytes()).removeprefix("kernel:").replace("\\\n", " ")
-        names = re.findall(r"(?:\\.|\S)+", rule)
-        texts += [Path(re.sub(r"\\(.)", r"\1", name).replace("$$", "$")) for name in names]
+    if included.exists():  # a plain .s file is not preprocessed and has none
+        texts += _listed(included)
     includes_more = any(_ASSEMBLER_INCLUDE.search(text.read_bytes()) for text in texts)
     return compiled, None if includes_more else texts
+
+
+def _listed(included: Path) -> list[Path]:
+    """The files that a make rule `kernel: a.c b.h` names."""
+    rule = os.fsdecode(included.read_bytes()).removeprefix("kernel:").replace("\\\n", " ")
+    return [Path(re.sub(r"\\(.)", r"\1", name).replace("$$", "$")) for name in re.findall(r"(?:\\.|\S)+", rule)]
+
+
+def _precompiled(source: Path, text: bytes, compiler: list[str]) -> list[str]:
+    """The options by which clang has arm_neon.h read already; none where it would not be the same, or is not worth it.
+
+    The object is the same, byte by byte, as clang makes without it.
+    """
+    flags = compiler[len(_compiler(source, ())) :]
+    if source.suffix != ".c" or not _NEON_FIRST.match(text) or not all(map(_READS_ALIKE.fullmatch, flags)):
+        return []
+    key = _key([compiler, _NEON], b"")
+    _read_for[key] += 1
+    if _read_for[key] < _TWICE and not (cache_directory() / f"{key}.json").exists():
+        return []
+    with contextlib.suppress(ToolchainError, OSError):
+        return ["-include-pch", str(_cached(key, ".pch", lambda scratch: _header_made(compiler, scratch)))]
+    return []
+
+
+def _header_made(compiler: list[str], scratch: Path) -> tuple[Path, list[Path]]:
+    """arm_neon.h as clang reads it, and the headers that it includes, whose content is compared, not their time."""
+    made, included = scratch / "neon.pch", scratch / "neon.d"
+    read = ["-Xclang", "-fno-pch-timestamp", "-x", "c-header", str(_ziglang() / "lib" / "include" / _NEON)]
+    _run([*compiler, *read, "-MD", "-MT", "kernel", "-MF", str(included), "-o", str(made)])
+    return made, _listed(included)
 
 
 def _linked(linker: list[str], files: Mapping[str, bytes | None], base: int, scratch: Path) -> tuple[Path, list[Path]]:
