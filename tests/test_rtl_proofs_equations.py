@@ -15,11 +15,12 @@ from rtl_models.formal.claims import Signals, Specification, Statement, claim
 from rtl_models.formal.equations import written as yosys
 from rtl_models.formal.equations.replay import Replay, placed
 from rtl_models.formal.equations.smt2 import NoSuchSignal, parsed
-from rtl_models.formal.equations.support import Support, mask
+from rtl_models.formal.equations.support import Support, mask, support_in
 from rtl_models.formal.equations.unrolling import Unrolled, WireBits
 from rtl_models.formal.equations.written import SubjectSources, at_width, derive_equations, design_of
 from rtl_models.formal.operators import outputs_of
 from rtl_models.formal.theorem import Fault, NotPlanted, Theorem, decided
+from rtl_models.mutation.netlist import Netlist
 from rtl_models.tools.yosys import Refused
 from sim.prove.claim import Claim, ClaimInputs, input_lane
 
@@ -192,6 +193,21 @@ def taken(read: Signals) -> Statement:
 def test_a_register_is_what_it_was_where_it_is_not_enabled(tmp_path: Path) -> None:
     statements = kept_under(") if (1'b0) kept_q <= 0;")
     assert asked(statements, taken, tmp_path) == "proved"
+
+
+def test_a_register_whose_wire_a_mutant_cuts_is_read_where_a_counter_example_is_played_again(tmp_path: Path) -> None:
+    """The wire is of two registers, and has another bit than the one, which then has no name of the sources."""
+    halves = (
+        "assign saturated_o = clk_i; logic [7:0] kept_q; assign result_o = kept_q;"
+        "always_ff @(posedge clk_i) if (a_i[0]) kept_q[3:0] <= a_i[3:0];"
+        "always_ff @(posedge clk_i) if (a_i[0]) kept_q[7:4] <= a_i[7:4];"
+    )
+    netlist = Netlist(made(halves), tmp_path)
+    theorem = Theorem(claim("asked", taken), at_width("made", 8), Fault("made.sv", "", ""))
+    cut = next(one for one in netlist.mutants(500, 1) if "port Q" in one.words and "always" in one.words)
+    text = netlist.equations_with(cut)
+    assert any(vector.shown.startswith("$register") for vector in support_in(text).vectors)
+    assert decided(theorem, text, SECONDS).outcome == "counter-example"
 
 
 def test_a_register_from_any_state_is_not_one_from_zero(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ class Equations:
         head, *args = expression
         if isinstance(head, list):
             low, high = int(cast(str, head[3])), int(cast(str, head[2]))
-            whole = list(range(self.state_bits)) if args[0] in _STATES else self.bits_of(args[0])
+            whole = list(range(self.state_bits)) if args[0] == _STATE_NAME else self.bits_of(args[0])
             return None if whole is None else whole[low : high + 1]
         if head == "concat":
             parts = [self.bits_of(arg) for arg in reversed(args)]
@@ -127,7 +127,7 @@ class Equations:
         return None if body is None else self.bits_of(body)
 
 
-_STATES: Final = ("state", "next_state")
+_STATE_NAME: Final = "state"
 _BIT: Final = ["#b1", "#b0"]
 
 
@@ -140,8 +140,15 @@ def parsed(text: str) -> Equations:
     # the function of two states equates (next of the state) with (register of the next state)
     (transition,) = (body for _, name, _, _, body in defined if plain(cast(str, name)).endswith("_t"))
     parts = [] if isinstance(transition, str) else transition[1:] if transition[0] == "and" else [transition]
-    pairs = ((following, register) for _, following, register in cast(list[list[Expression]], parts))
+    pairs = ((following, _in_state(register)) for _, following, register in cast(list[list[Expression]], parts))
     return Equations(text, functions, tuple(pairs))
+
+
+def _in_state(register: Expression) -> Expression:
+    """A register of the next state as one of the state: where it has no wire it is read as any wire is."""
+    if isinstance(register, str):
+        return _STATE_NAME if register == "next_state" else register
+    return [_in_state(part) for part in register]
 
 
 def plain(name: Expression) -> str:
