@@ -207,6 +207,13 @@ def test_an_accumulator_is_taken_a_cycle_after_the_one_before() -> None:
 
 
 @rtl
+def test_an_accumulator_that_ldp_loads_second_is_waited_for() -> None:
+    """LDP Q2, Q1, [X1] takes four cycles; SADALP V1.8H, V3.16B adds pairs to what it loads."""
+    run = run_words(0xAD400422, 0x4E206861, registers={1: DATA_BASE, 35: 2})
+    assert (issues(run), int(run.commits["first"][1])) == ([0, 4], 2)
+
+
+@rtl
 def test_an_accumulator_that_is_a_factor_too_is_waited_for() -> None:
     """MLA V0.4S, V0.4S, V1.4S, twice, of 2 and 3: 2 + 2 * 3 = 8, 8 + 8 * 3 = 32."""
     run = run_words(0x4EA19400, 0x4EA19400, registers={32: 2, 33: 3})
@@ -234,6 +241,7 @@ def test_a_slow_result_does_not_overwrite_a_later_one() -> None:
         (0x00000000, "word"),
         (0x1E202820, "word"),  # FADD S0, S1, S0
         (0xF8408400, "word"),  # LDR X0, [X0], #8, of which Arm leaves open what it does
+        (0x4EA29800, "word"),  # CMEQ V0.4S, V0.4S, #0 with a bit that must be 0
         (0xF94003E0, "unaligned"),  # LDR X0, [SP]
         (0xF81F0FE0, "unaligned"),  # STR X0, [SP, #-16]!
         (0x3CC38020, "unmapped"),  # LDUR Q0, [X1, #56], of which the last 8 bytes are no data

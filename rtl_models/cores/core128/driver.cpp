@@ -79,9 +79,13 @@ class Bench {
       std::memcpy(&core_.set_data_i, one.value, 16);
       cycle();
     }
+    // Nothing is set where it is not valid, nor while it runs: else the program would begin elsewhere.
     core_.set_valid_i = 0;
+    core_.set_register_i = 65;
+    core_.set_data_i[0] = ~core_.set_data_i[0];
     cycle();
     core_.run_i = 1;
+    core_.set_valid_i = 1;
     End end{};
     uint32_t idle = 0;
     // After the last instruction the stages are emptied.
