@@ -96,7 +96,7 @@ def layer_conventions_page() -> Iterator[str]:
         "# Conventions of whole layers", "",
         "What `lanewise model` names layers by that are more than sums and one of [the conventions](conventions.md): "
         "softmax, means, and functions of one number. Their arithmetic is in [the specification]"
-        "(../spec/neighbours.md), sections 23 and 27 to 32.", "",
+        "(../spec/neighbours.md), sections 23 and 27 to 33.", "",
     )  # fmt: skip
     for kind, by_type in _rules_of_layers().items():
         found: dict[str, tuple[str, list[str]]] = {}

@@ -24,7 +24,7 @@ from sim.models.tflite_file import read_tflite
 from support.tflite_models import ModelWriter
 
 EVERY = {name: np.arange(256, dtype=np.uint8).view(name).reshape(1, 256) for name in ("int8", "uint8")}
-EVERY["int16"] = np.arange(1 << 16, dtype=np.uint16).view("int16").reshape(1, -1)
+EVERY["int16"] = np.arange(-(1 << 15), 1 << 15, 61).astype(np.int16).reshape(1, -1)
 SCALES = [
     (0.5, 0.25),
     (1.0, 2.0),
@@ -42,7 +42,7 @@ def network_of(
     folder: Path, operator: str, scales: tuple[float, float], zeros: tuple[int, int] = (3, -5), dtype: str = "int8",
     alpha: float | None = None,
 ) -> Network:  # fmt: skip
-    """One layer on all numbers of the dtype."""
+    """One layer on all bytes, or on every 61st int16."""
     made = ModelWriter()
     tensors = [made.tensor(name, dtype, EVERY[dtype].shape, scales[k], zeros[k]) for k, name in enumerate("xy")]
     if alpha is None:
@@ -202,7 +202,7 @@ def leaked(
     scales: tuple[float, float], alpha: float, scaled: Callable[[int, float], int], turned: bool = True,
     dtype: str = "int8",
 ) -> np.ndarray:  # fmt: skip
-    """All numbers, zero points 3 and -5; `turned`: a negative alpha's product is negated, not its factor."""
+    """Of every number, zero points 3 and -5; `turned`: a negative alpha's product is negated, not its factor."""
     above, slope = np.float32(scales[0]) / np.float32(scales[1]), np.float32(alpha)
     below = float(np.float32(scales[0]) * slope / np.float32(scales[1]))
     made, limits = [], np.iinfo(dtype)

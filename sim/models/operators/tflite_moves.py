@@ -17,6 +17,9 @@ import numpy as np
 from sim.models.layers import Inputs, broadcast, operand, require_one_scale
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, require_size
 
+_AT_ONCE: Final = 8
+"""Arrays of float64, each as long as what is resized, that its places take."""
+
 
 def _padded(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """With the zero point around it, as many as the second input says before and behind each axis."""
@@ -110,7 +113,7 @@ def _nearest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     x, lengths = operand(layer, 0, given), operand(layer, 1, given)
     if x.ndim != 4 or not x.size or lengths.shape != (2,) or lengths.dtype.kind not in "iu" or lengths.min() < 1:
         raise NotComputed("it is not of images, or to no rows and columns")
-    require_size((x.shape[0], int(lengths[0]), int(lengths[1]), x.shape[3]))
+    require_size((_AT_ONCE, x.shape[0], int(lengths[0]), int(lengths[1]), x.shape[3]))
     rows, columns = (_nearest_of(x.shape[axis], int(lengths[axis - 1]), layer) for axis in (1, 2))
     return x[:, rows][:, :, columns]
 
