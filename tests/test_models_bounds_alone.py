@@ -56,7 +56,7 @@ def every(dtype: str) -> np.ndarray:
     limits = np.iinfo(dtype)
     numbers = np.arange(limits.min, limits.max + 1)
     is_taken = (numbers % 61 == 0) | (np.abs(numbers) < 256) | (dtype != "int16")
-    return numbers[is_taken].astype(dtype).reshape(1, -1)
+    return np.asarray(numbers[is_taken], dtype).reshape(1, -1)
 
 
 @pytest.mark.parametrize(
