@@ -23,7 +23,7 @@ REACHES_ITS_OWN_CYCLE: Final = {
     "shift": ("shift_q;", "Shift ? data_i[4:0] : shift_q;"),
 }
 """By setting what it is, and what instead where the word on the bus counts at once."""
-KEEPS_ITS_ROW: Final = ("channel_tables", "else if (restart_i) beat_q", "else if (restart_i && !advance_i) beat_q")
+KEEPS_ITS_ROW: Final = ("channel_tables", "if (restart_i) beat_d", "if (restart_i && !advance_i) beat_d")
 TAKES_ILLEGAL_SHIFTS: Final = (
     "config_registers", "table_write_o   = accepted && in_tables", "table_write_o   = write_i && aligned && in_tables",
 )  # fmt: skip
@@ -38,6 +38,7 @@ NEVER_ENDS_ITS_TABLE: Final = ("channel_tables", "ends_row ? '0 :", "ends_row &&
 ALIASES_FROM_64_ON: Final = (
     "channel_tables", "(channel_i >> $clog2(Lanes))", "((channel_i & 12'd63) >> $clog2(Lanes))",
 )  # fmt: skip
+READS_BLOCK_RAM_A_BEAT_LATE: Final = ("channel_tables", "rst_ni ? beat_d", "rst_ni ? beat_q")
 
 
 def said(unit: str, fault: tuple[str, str, str], scenario: str, seed: int = 1, channels: int = CHANNELS) -> str:
@@ -66,7 +67,9 @@ def test_a_refused_number_that_lands_in_a_table_is_noticed() -> None:
     assert "result_o of beat" in said("quantize_down_channels", TAKES_ILLEGAL_SHIFTS, "illegal_settings")
 
 
-@pytest.mark.parametrize(("fault", "channels"), [(NEVER_ENDS_ITS_TABLE, 12), (ALIASES_FROM_64_ON, 68)])
+@pytest.mark.parametrize(
+    ("fault", "channels"), [(NEVER_ENDS_ITS_TABLE, 12), (ALIASES_FROM_64_ON, 68), (READS_BLOCK_RAM_A_BEAT_LATE, 260)]
+)
 def test_a_fault_that_64_channels_do_not_show_is_noticed_by_other_tables(
     fault: tuple[str, str, str], channels: int
 ) -> None:

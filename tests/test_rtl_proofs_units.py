@@ -225,8 +225,8 @@ def test_a_fault_that_only_more_lanes_show_is_refuted_by_default(
     assert decide(subject, derive_equations(mutant, cache), SECONDS).outcome == "refuted"
 
 
-def tables_of(channels: int, lanes: int = 4) -> Subject:
-    return Subject("channel_tables", (("Lanes", lanes), ("Channels", channels), ("LeftShifts", 1)))
+def tables_of(channels: int, **others: int) -> Subject:
+    return Subject("channel_tables", (("Lanes", 4), ("Channels", channels), ("LeftShifts", 1), *others.items()))
 
 
 DEPENDING_ON_CHANNELS = {
@@ -238,6 +238,9 @@ DEPENDING_ON_CHANNELS = {
     ),
     "channels from 64 on are written where the first are": (
         tables_of(68), "(channel_i >> $clog2(Lanes))", "((channel_i & 12'd63) >> $clog2(Lanes))",
+    ),
+    "block RAM that a reset leaves at its beat": (
+        tables_of(12, BlockRam=1), "rst_ni ? beat_d : '0", "beat_d",
     ),
 }  # fmt: skip
 """Faults that tables of 64 channels do not show."""

@@ -46,7 +46,7 @@ IN_OTHER_UNITS: Final[Mapping[str, tuple[Fault, str]]] = {
         "frames/pattern=sometimes",
     ),
     "quantize_down_channels": (
-        ("channel_tables", "else if (restart_i) beat_q <= '0;", "else if (1'b0) beat_q <= '0;"),
+        ("channel_tables", "if (restart_i) beat_d = '0;", "if (1'b0) beat_d = '0;"),
         "one_beat_frames/pattern=sometimes",
     ),
     "transpose1xw": (

@@ -14,13 +14,18 @@
 // Memories without reset: a channel is undefined until it is written.  Reading takes no cycle; a
 // beat that is accepted while its channel is written has the value from before.  The host writes
 // channels below Channels (config_registers refuses others) and sets 1 to Channels of them.
+//
+// Tables of more than 32 beats are for block RAM, whose address is a register: it gets the next beat at the edge that
+// `beat_q` does, so that what is read, and when, is as in the smaller ones.  Such a register has no reset of its own:
+// a reset lasts for an edge of the clock or more.
 
 `include "require.svh"
 
 module channel_tables #(
   parameter int Lanes      = 4,
   parameter int Channels   = 64,
-  parameter bit LeftShifts = 1'b0
+  parameter bit LeftShifts = 1'b0,
+  parameter bit BlockRam   = Channels > 32 * Lanes
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -47,17 +52,32 @@ module channel_tables #(
   localparam int Beats    = Channels / Lanes;
   localparam int BeatBits = $clog2(Beats);
 
-  logic [BeatBits-1:0] beat_q;
+  logic [BeatBits-1:0] beat_d, beat_q, address;
   logic [31:0]         following;  // the first channel of the next beat
   logic                ends_row;
 
   assign following = (32'(beat_q) + 32'd1) << $clog2(Lanes);
   assign ends_row  = following >= 32'(channels_i);
 
+  always_comb begin
+    beat_d = beat_q;
+    if (restart_i) beat_d = '0;
+    else if (advance_i) beat_d = ends_row ? '0 : beat_q + BeatBits'(1);
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) beat_q <= '0;
-    else if (restart_i) beat_q <= '0;
-    else if (advance_i) beat_q <= ends_row ? '0 : beat_q + BeatBits'(1);
+    else beat_q <= beat_d;
+  end
+
+  if (BlockRam) begin : gen_block_ram
+    logic [BeatBits-1:0] address_q;
+
+    assign address = address_q;
+
+    always_ff @(posedge clk_i) address_q <= rst_ni ? beat_d : '0;
+  end else begin : gen_no_block_ram
+    assign address = beat_q;
   end
 
   // Each lane has memories of its own: those of the channels lane, lane + Lanes, lane + 2 * Lanes...
@@ -81,9 +101,9 @@ module channel_tables #(
       if (write && field_i == 2'd2) shift_q[written_beat] <= data_i[4:0];
     end
 
-    assign bias_o[32*lane +: 32]       = bias_q[beat_q];
-    assign multiplier_o[32*lane +: 32] = multiplier_q[beat_q];
-    assign shift_o[5*lane +: 5]        = shift_q[beat_q];
+    assign bias_o[32*lane +: 32]       = bias_q[address];
+    assign multiplier_o[32*lane +: 32] = multiplier_q[address];
+    assign shift_o[5*lane +: 5]        = shift_q[address];
 
     if (LeftShifts) begin : gen_left_shifts
       logic [4:0] left_shift_q [Beats];
@@ -92,7 +112,7 @@ module channel_tables #(
         if (write && field_i == 2'd3) left_shift_q[written_beat] <= data_i[4:0];
       end
 
-      assign left_shift_o[5*lane +: 5] = left_shift_q[beat_q];
+      assign left_shift_o[5*lane +: 5] = left_shift_q[address];
     end else begin : gen_no_left_shifts
       assign left_shift_o[5*lane +: 5] = '0;
     end

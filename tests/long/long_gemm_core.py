@@ -52,7 +52,7 @@ FAULTS = {
     "a fix-up of what is not shifted": ("scale_rounded", "& (|right) & ~rounding[0]", "& ~rounding[0]"),
     "a shift without sign": ("scale_rounded", "$signed(number) >>> places", "number >> places"),
     "the sum with the zero point wraps": ("bounded_sum", ".value_i  (placed)", ".value_i  (value_i + offset_i)"),
-    "the left shift of another channel": ("channel_tables", "= left_shift_q[beat_q]", "= left_shift_q['0]"),
+    "the left shift of another channel": ("channel_tables", "= left_shift_q[address]", "= left_shift_q['0]"),
     "left shifts are those to the right": ("channel_tables", "write && field_i == 2'd3", "write && field_i == 2'd2"),
     "reading waits for nothing": ("tile_buffer", "if (read_i) data_q", "data_q"),
     "an image of other settings is there": ("window_stream", "fits_o && held_q == beats", "held_q == beats"),

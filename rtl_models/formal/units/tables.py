@@ -22,6 +22,8 @@ TABLES_OF_BEATS = (BEATS, 3, 5)
 """The tables on their own, with every number of lanes: a counter of 3 or 5 beats does not wrap by itself."""
 WIDE_TABLE = 17
 """Beats of 4 lanes: the last channels are beyond 64, which is the number that most benches have."""
+BLOCK_TABLE = 3
+"""The beats of the tables in block RAM that are proved, with every number of lanes."""
 _U2, _U12 = Int(2, signed=False), Int(12, signed=False)
 _FIELDS = (("bias", S32), ("multiplier", S32), ("shift", U5))
 _LEFT = ("left_shift", U5)
@@ -29,7 +31,8 @@ _LEFT = ("left_shift", U5)
 _FILE = "channel_tables.sv"
 _WRITTEN = Fault(_FILE, "write_i && written_lane", "write_i && ~written_lane")
 _STEPS = Fault(_FILE, "following >= 32'(channels_i)", "following > 32'(channels_i)")
-_READ = Fault(_FILE, "= bias_q[beat_q]", "= bias_q[~beat_q]")
+_READ = Fault(_FILE, "= bias_q[address]", "= bias_q[~address]")
+_FOLLOWS = Fault(_FILE, "rst_ni ? beat_d", "rst_ni ? beat_q")
 _OVERFLOWS = Fault(_FILE, "ends_row ? '0 :", "(ends_row && following != 32'(Channels)) ? '0 :")
 
 
@@ -56,11 +59,13 @@ class _Tables:
     """The tables, before the names of whose signals stands `name`; what they give is on wires after `results`."""
 
     def __init__(
-        self, name: str, lanes: int, ports: _Ports, results: tuple[str, str], *, beats: int, left_shifts: bool = False
-    ) -> None:
+        self, name: str, lanes: int, ports: _Ports, results: tuple[str, str],
+        *, beats: int, left_shifts: bool = False, block_ram: bool = False,
+    ) -> None:  # fmt: skip
         self._name, self._lanes, self._ports, self._results = name, lanes, ports, results
         self._fields = (*_FIELDS, _LEFT) if left_shifts else _FIELDS
         self._beats, self._beat_kind = beats, Int((beats - 1).bit_length(), signed=False)
+        self.block_ram = block_ram
 
     @property
     def counts_all(self) -> bool:
@@ -70,6 +75,10 @@ class _Tables:
     def _beat(self, read: ReadSignal) -> Lane:
         return read(f"{self._name}beat_q", self._beat_kind)
 
+    def _address(self, read: ReadSignal) -> Lane:
+        """What the memories are read at."""
+        return read(f"{self._name}gen_block_ram.address_q", self._beat_kind) if self.block_ram else self._beat(read)
+
     def steps(self, read: Signals) -> Statement:
         """A restart and a reset lead to the first beat; an accepted beat to the next, or there after a row's last."""
         later = read.after(1)
@@ -77,17 +86,27 @@ class _Tables:
         ends = (following < read("channels_i", _U12)).equals(0)
         onward = select(ends, 0, self._beat_kind.wrap(self._beat(read) + 1))
         moved = select(self._ports.advance(read), onward, self._beat(read))
-        resets = read.resets()
-        return {"beat_q": (self._beat(later), select(resets | read(self._ports.restart, U1), 0, moved))}
+        restarts = read(self._ports.restart, U1)
+        steps = {"beat_q": (self._beat(later), select(read.resets() | restarts, 0, moved))}
+        if self.block_ram:  # without a reset that acts at once
+            under_reset = read("rst_ni", U1).equals(0)
+            steps["address_q"] = self._address(later), select(under_reset | restarts, 0, moved)
+        return steps
+
+    def follows(self, read: Signals) -> Statement:
+        """The address of block RAM is the beat after any edge."""
+        later = read.after(1)
+        return {"address_q": (self._address(later), self._beat(later))}
 
     def stays(self, read: Signals) -> Statement:
         """From a beat of the tables on, another is reached; that is so of the first, where a reset leads."""
         return {"a beat of the tables": (self._beat(read.after(1)) < self._beats, constant(1))}
 
     def inside(self, read: Signals) -> Lane:
-        """That the beat is one of the tables, and that a row is not longer than they are."""
+        """That the beat is one of the tables and what is read, and that a row is not longer than they are."""
         channels = read("channels_i", _U12)
-        return (self._beat(read) < self._beats) & (channels < self._beats * self._lanes + 1)
+        inside = (self._beat(read) < self._beats) & (channels < self._beats * self._lanes + 1)
+        return inside & self._address(read).equals(self._beat(read)) if self.block_ram else inside
 
     def entries(self) -> list[RegisterUpdate]:
         """Every number of the tables."""
@@ -141,11 +160,12 @@ def quantize_down_channels(lanes: int, deep: bool) -> Pipeline:
 
 def table_theorems(lanes: int) -> Iterator[Theorem]:
     """Of the tables on their own for every number of lanes, the length of a step; and of the unit, shallow and deep."""
-    sizes = [(count, beats) for count in LANE_COUNTS for beats in TABLES_OF_BEATS]
-    for count, beats in [*sizes, (LANE_COUNTS[0], WIDE_TABLE)]:
-        own = _Tables("", count, _OWN, ("", "_o"), beats=beats, left_shifts=True)
-        given = (("Lanes", count), ("Channels", beats * count), ("LeftShifts", 1))
-        yield from _of_tables(Subject("channel_tables", given), own)
+    sizes = [(count, beats, False) for count in LANE_COUNTS for beats in TABLES_OF_BEATS]
+    blocks = [(count, BLOCK_TABLE, True) for count in LANE_COUNTS]
+    for count, beats, block_ram in [*sizes, (LANE_COUNTS[0], WIDE_TABLE, False), *blocks]:
+        own = _Tables("", count, _OWN, ("", "_o"), beats=beats, left_shifts=True, block_ram=block_ram)
+        given = [("Lanes", count), ("Channels", beats * count), ("LeftShifts", 1)]
+        yield from _of_tables(Subject("channel_tables", (*given, *[("BlockRam", 1)] * block_ram)), own)
     for deep in (False, True):
         pipeline = quantize_down_channels(lanes, deep)
         yield from _of_tables(
@@ -161,6 +181,11 @@ def _of_tables(whole: Subject, tables: _Tables) -> Iterator[Theorem]:
     yield Theorem(entries, whole, _WRITTEN)
     each = claim(f"{whole}: each lane has the numbers of its channel", tables.given, tables.inside)
     yield Theorem(each, whole, _READ)
+    if tables.block_ram:
+        follows = claim(
+            f"{whole}: block RAM is read at the beat", tables.follows, lambda read: read.after(1)("rst_ni", U1)
+        )
+        yield Theorem(follows, whole, _FOLLOWS)
     if not tables.counts_all:
         stays = claim(f"{whole}: the tables are not left at their end", tables.stays, tables.inside)
         yield Theorem(stays, whole, _OVERFLOWS)
