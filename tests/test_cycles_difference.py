@@ -42,3 +42,15 @@ def test_an_instruction_that_is_new_has_no_other_beside_it(tmp_path: Path) -> No
     new = [one for one in differences(timed(tmp_path, CHAIN), timed(tmp_path, more)) if not one.before]
     assert [one.after for one in new] == ["sshll v0.4s, v0.4h, #0"]
     assert new[0].cycles_before == 0 < new[0].cycles_after
+
+
+def test_a_gain_is_explained_by_what_went_away_and_a_loss_by_what_came(tmp_path: Path) -> None:
+    chained, free = (
+        timed(tmp_path, CHAIN),
+        timed(tmp_path, CHAIN.replace("mul v0.4s, v0.4s, v1.4s", "mul v2.4s, v3.4s, v1.4s", 1)),
+    )
+    gain, loss = differences(chained, free)[0], differences(free, chained)[0]
+    assert gain.gained > 0 > loss.gained
+    assert gain.reason_before.startswith("waits for v0 ")
+    assert gain.reason == f"was: {gain.reason_before}"
+    assert loss.reason == loss.reason_after == gain.reason_before

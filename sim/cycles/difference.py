@@ -32,6 +32,11 @@ class InstructionDifference(NamedTuple):
         """The cycles that the second version takes less with it; negative where it takes more."""
         return self.cycles_before - self.cycles_after
 
+    @property
+    def reason(self) -> str:
+        """Why the side with more cycles takes them: what went away where it gained, what came where it lost."""
+        return f"was: {self.reason_before}" if self.gained > 0 and self.reason_before else self.reason_after
+
 
 def differences(before: TimedResult, after: TimedResult) -> list[InstructionDifference]:
     """The instructions of both, those that gain or lose most first; together they gain what the version gains.

@@ -208,7 +208,7 @@ def show_differences(before: TimedResult, after: TimedResult, console: Console) 
     table = columns("before", "after", ">cycles", ">", ">change", "why")
     for one in differences(before, after)[:_DIFFERENT]:
         if one.gained:
-            why = one.reason_after or one.reason_before
+            why = one.reason
             cells = one.before or "-", one.after or "-", f"{one.cycles_before:,}", f"{one.cycles_after:,}"
             table.add_row(*map(escape, cells), f"{-one.gained:+,}", escape(why))
     console.print(table)
