@@ -205,6 +205,8 @@ def test_an_unknown_core_is_refused_with_those_that_exist() -> None:
     with pytest.raises(CoreError) as caught:
         load_core("cortex-a99")
     assert str(caught.value) == f"there is no core 'cortex-a99': give {', '.join(NAMES)} or a core file"
+    with pytest.raises(CoreError, match=r"no core 'a53' \(did you mean cortex-a53\?\): give "):
+        load_core("a53")
 
 
 BAD_CLASSES = [

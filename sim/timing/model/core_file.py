@@ -68,7 +68,9 @@ def load_core(name_or_path: str) -> Core:
     known = name_or_path in core_names()
     path = _DIRECTORY / f"{name_or_path}.toml" if known else Path(name_or_path)
     if not path.is_file():
-        raise CoreError(f"there is no core {name_or_path!r}: give {', '.join(core_names())} or a core file")
+        near = [name for name in core_names() if name_or_path and name.endswith(f"-{name_or_path.lower()}")]
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        raise CoreError(f"there is no core {name_or_path!r}{meant}: give {', '.join(core_names())} or a core file")
     try:
         return parse_core(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
