@@ -58,7 +58,7 @@ def show_details(result: TimedResult, console: Console) -> None:
         steps = list(part.steps)
     else:
         path = ["critical path: the most of it"]
-        steps = [f"{row.cycles:,} cycles: {row.text} {row.reason}" for row in result.report.critical_path]
+        steps = [f"{counted(row.cycles, 'cycle')}: {row.text} {row.reason}" for row in result.report.critical_path]
     path += [f"  {step}" for step in steps[:_STEPS]]
     path += [f"  and {len(steps) - _STEPS:,} more"] if len(steps) > _STEPS else []
     missed = [f"mispredicted {counted(count, 'time')}: {text}" for text, count in result.report.mispredicted.items()]
