@@ -644,3 +644,20 @@ def test_a_file_of_several_calls_needs_the_name_of_one(tmp_path: Path) -> None:
     shown = [cycles(calls), cycles(calls, "--call", "none")]
     assert [result.exit_code for result in shown] == [2, 2]
     assert ("name one with --call" in shown[0].stderr, "has no call 'none'" in shown[1].stderr) == (True, True)
+
+
+def test_cores_given_one_by_one_add_up(tmp_path: Path) -> None:
+    chain = tmp_path / "chain.s"
+    chain.write_text(CHAIN)
+    apart = cycles(chain, "--core", "cortex-a55", "--core", "neoverse-n1", "--json").stdout
+    assert [one["core"] for one in json.loads(apart)["results"]] == ["cortex-a55", "neoverse-n1"]
+    assert apart == cycles(chain, "--core", "cortex-a55,neoverse-n1", "--json").stdout
+
+
+def test_an_object_without_debug_information_says_what_to_do(tmp_path: Path) -> None:
+    source = tmp_path / "add.s"
+    source.write_text(".globl add\nadd:\n    add w0, w0, w1\n    ret\n")
+    shown = cycles(source, "add", "1", "2")
+    assert shown.exit_code == 2
+    said = " ".join(shown.output.split())
+    assert "compile with -g, or give the prototype in place of the name, such as 'int add(" in said

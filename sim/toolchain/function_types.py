@@ -188,7 +188,10 @@ def _signature(dwarf: Any, name: str) -> Signature:
         if entry.tag == "DW_TAG_subprogram" and name in names and "DW_AT_declaration" not in entry.attributes:
             break
     else:
-        raise _Unknown("it is not in there")
+        raise _Unknown(
+            "it is not in there; compile with -g, or give the prototype in place of the name, "
+            f"such as 'int {name}(const int8_t a[length], uint64_t length)'"
+        )
     children = list(entry.iter_children())
     if any(child.tag == "DW_TAG_unspecified_parameters" for child in children):
         raise _Unknown("a function with variable arguments cannot be called")

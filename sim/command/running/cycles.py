@@ -50,7 +50,7 @@ def cycles(
     what: _Text,
     symbol: _Text,
     arguments: _Several,
-    core: str,
+    core: list[str],
     mode: str | None,
     length: _Number,
     seed: _Number,
@@ -108,7 +108,7 @@ def cycles(
         mode=mode, length=length, seed=seed, loop=loop, count=count, unroll=unroll, interleave=interleave, call=call,
     )  # fmt: skip
     changes = Changes(tuple(latency or ()), tuple(pipe or ()), tuple(parameter or ()), l2_latency)
-    cores = [changes.made_to(one) for one in chosen_cores(core)]
+    cores = [changes.made_to(one) for one in chosen_cores(",".join(core))]
     conditions = Conditions(warm=not cold, caches=caches or l2_latency is not None)
     for option, file in (("--kanata", kanata_file), ("--perfetto", perfetto_file), ("--html", html_file)):
         require_writable(option, file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -20,6 +20,7 @@ _WHAT = (
 _Number = int | None
 _Text = str | None
 _Several = list[str] | None
+_CORES: Final = [",".join(REAL_CORES)]
 
 
 @done_by("sim.command.running.cycles:cycles")
@@ -27,7 +28,7 @@ def cycles(
     what: Annotated[_Text, typer.Argument(metavar="FILE|KERNEL", help=_WHAT)] = None,
     symbol: Annotated[_Text, typer.Argument(help="The function of a file, or its prototype.")] = None,
     arguments: Annotated[_Several, typer.Argument(help="Its arguments, as lanewise run takes them.")] = None,
-    core: Annotated[str, typer.Option(help="Cores and core files (.toml), with commas.")] = ",".join(REAL_CORES),
+    core: Annotated[list[str], typer.Option(help="Cores and core files (.toml), with commas.")] = _CORES,
     mode: Mode = None,
     length: Annotated[_Number, typer.Option(min=1, max=LARGEST_LENGTH, help="Elements of a kernel's row: 256.")] = None,
     seed: Annotated[_Number, typer.Option(min=0, help="Of a kernel's random call; default 1.")] = None,
