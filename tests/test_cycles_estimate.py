@@ -5,8 +5,10 @@ Expected figures can be counted by hand: on neoverse-n1 SDOT is forwarded to its
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,19 @@ def test_what_was_measured_stands_beside_it_with_the_residual(loop: Path, tmp_pa
     assert sum(found.residual_by_reason.values()) == pytest.approx(cycles / 5)
     assert found.residual_by_reason.keys() == found.stalls["neoverse-n1"].keys()
     assert found.cycles == {"neoverse-n1": {"loop": cycles, "loop, measured": cycles / 1.25}}
+
+
+def test_a_row_shows_itself_in_one_line(loop: Path) -> None:
+    row = on_n1(loop).row("neoverse-n1")
+    assert repr(row) == f"<loop on neoverse-n1: {row.result.cycles:,} cycles>"
+
+
+def test_pictures_without_matplotlib_are_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith(("matplotlib", "sim.plots"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"sim\.plots draws with matplotlib: .*lanewise\[plots\]"):
+        importlib.import_module("sim.plots")
 
 
 def test_a_table_has_no_column_of_what_is_not_known(loop: Path) -> None:

@@ -75,6 +75,9 @@ def test_an_array_may_come_from_a_file(source: Path, tmp_path: Path) -> None:
     [
         (("add", "1"), 2, "takes 2 arguments (a, b), not 1"),
         (("add", "1", "x"), 2, "'x' is no value of the argument 'b'"),
+        (("add", "1", "x"), 2, "give numbers, with commas; of an array also zeros:COUNT, @FILE.npy or JSON"),
+        (("twice", "random:2", "zeros:2", "2"), 2, "give numbers, with commas; of an array also zeros:COUNT"),
+        (("twice", "1,2", "zeros:two", "2"), 2, "zeros: takes 0 to"),
         (("add", "1", str(2**64)), 2, "is no value of the argument 'b'"),
         (("ad", "1", "2"), 2, "defines no symbol 'ad'; it defines add"),
         (("is_null", "1e39"), 2, "'1e39' is no value of the argument 'p'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -190,10 +191,11 @@ def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
             raise ValueError(f"{path} must hold an array of {dtype}, not {getattr(array, 'dtype', 'several arrays')}")
         return np.ascontiguousarray(array)
     if text.startswith("zeros:"):
-        count = int(text.removeprefix("zeros:"), 0)
-        if not 0 <= count <= LARGEST_COUNT:
-            raise ValueError(f"zeros: takes 0 to {LARGEST_COUNT} elements")
-        return np.zeros(count, dtype)
+        with suppress(ValueError):
+            count = int(text.removeprefix("zeros:"), 0)
+            if 0 <= count <= LARGEST_COUNT:
+                return np.zeros(count, dtype)
+        raise ValueError(f"zeros: takes 0 to {LARGEST_COUNT} elements")
     return _numbers(dtype, text)
 
 
@@ -202,7 +204,11 @@ def _numbers(dtype: str, text: str, count: int | None = None) -> np.ndarray[Any,
     if count is not None and len(parts) != count:
         raise ValueError(f"give {count} numbers, with commas")
     is_float = np.dtype(dtype).kind == "f"
-    return _in_range([float(part) if is_float else int(part, 0) for part in parts], dtype)
+    try:
+        numbers = [float(part) if is_float else int(part, 0) for part in parts]
+    except ValueError:
+        raise ValueError("give numbers, with commas; of an array also zeros:COUNT, @FILE.npy or JSON") from None
+    return _in_range(numbers, dtype)
 
 
 def _in_range(numbers: Any, dtype: str) -> np.ndarray[Any, Any]:

@@ -43,6 +43,10 @@ class EstimateRow:
     megahertz: Fraction | None
     measured: float | None
 
+    def __repr__(self) -> str:
+        """One line: what a cell of a notebook shows of it."""
+        return f"<{self.result.title} on {self.result.report.core}: {self.result.cycles:,} cycles>"
+
     @property
     def range(self) -> tuple[int, int] | None:
         """The cycles that may be measured, by the errors on unseen kernels (`sim.cycles.error_range`), or None."""
