@@ -52,3 +52,9 @@ def test_where_two_things_can_have_happened_nothing_is_told() -> None:
 
 def test_where_every_beat_comes_twice_the_first_is_told() -> None:
     assert became(DUE, np.repeat(DUE, 2, axis=0), DEFINED, 1) == "beat 0 comes twice"
+
+
+def test_results_at_their_bound_that_fit_any_move_are_not_told_as_lost() -> None:
+    due = np.array([[126], [-128], [127], [127], [127], [127]])
+    came = np.array([[127], [127], [127], [127], [127], [127]])
+    assert became(due, came, np.zeros_like(due), 0) == ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from sim.golden.fixed_point import Int64Array
 
 _FEW: Final = 2
@@ -43,4 +45,7 @@ def became(due: Int64Array, came: Int64Array, undefined: Int64Array, at: int) ->
         f"beat {at} is none that was sent: those that are due come after it": not again and alike(at + 1, at),
     }
     fitting = [sentence for sentence, fits in said.items() if fits]
+    stretch = due[at + lost : at + lost + _FEW + 1]
+    if lost > 1 and len(np.unique(stretch, axis=0)) < len(stretch):
+        return ""  # beats that are alike, as clamped results are, fit any move
     return fitting[0] if len(fitting) == 1 else ""
