@@ -113,3 +113,26 @@ def test_an_interrupt_is_told_and_ends_with_130(monkeypatch: pytest.MonkeyPatch)
     result = run(*QUICK)
     assert (result.exit_code, "interrupted: what is shown" in result.stdout) == (130, True)
     assert "  proved  " not in result.stdout
+
+
+ROWS = """
+from pathlib import Path
+from sim.kernels import Domain, Kernel, parse_prototype
+NAME, SIGNATURE = parse_prototype("void f(const int8_t x[rows][n], int8_t out[rows][n], size_t rows, size_t n)")
+KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("f.c"),), signature=SIGNATURE,
+                golden=lambda inputs: {"out": inputs["x"]}, domain={"rows": Domain(MOST)})
+"""
+
+
+@pytest.mark.parametrize(("most", "held"), [("0, 3", ["rows 2"]), ("2, 2", [])])
+def test_numbers_of_rows_that_no_shape_has_are_said_to_be_left_out(most: str, held: list[str], tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text(
+        "#include <stddef.h>\n#include <stdint.h>\n"
+        "void f(const int8_t *x, int8_t *out, size_t rows, size_t n) { for (size_t i = 0; i < rows * n; i++) out[i] = x[i]; }"
+    )
+    (tmp_path / "f.py").write_text(ROWS.replace("MOST", most))
+    command = (str(tmp_path / "f.py"), "--opt", "O1", "--lengths", "3", "--jobs", "1")
+    told = [line for line in run(*command).stdout.splitlines() if line.startswith("only as they are in the examples: ")]
+    assert told == [f"only as they are in the examples: {each}" for each in held]
+    refused = run(*command, "--each", "rows=0..3")
+    assert (refused.exit_code, "--each: 'rows' is an extent of arrays" in refused.output) == (2, True)

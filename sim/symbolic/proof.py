@@ -37,6 +37,7 @@ from sim.symbolic.proving.substitution import Substitution, argument_lanes
 from sim.symbolic.proving.trial import wrong_call
 from sim.symbolic.reference import ReferenceCase, TracedReference, traced_reference
 from sim.symbolic.rules.floating import but_for_nans
+from sim.symbolic.shapes import sizes_held
 from sim.symbolic.simplify import SIMPLIFIER
 from sim.toolchain.image import Image
 
@@ -80,7 +81,8 @@ class Prover:
         self._given_of: dict[tuple[Lane, Lane], Lane] = {}
         if each:
             shapes = [shape._replace(example=edited(shape.example, self._by_value.asked_about)) for shape in shapes]
-        self.proof = KernelProof(shapes=shapes, builds=[BuildProof(build=name) for name in builds], same=same)
+        found = [BuildProof(build=name) for name in builds]
+        self.proof = KernelProof(shapes=shapes, builds=found, same=same, known=sizes_held(kernel, shapes))
 
     def run(self) -> KernelProof:
         """Prove what can be proved.  Raises KernelError where reference and signature do not fit, SolverMissing."""

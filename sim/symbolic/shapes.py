@@ -11,9 +11,10 @@ from typing import Any, Final
 import numpy as np
 
 from isa.errors import LanewiseError
-from sim.kernels.domain import at_random, has_several_sizes, input_set, row_lengths
+from sim.kernels.domain import at_random, domain_of, has_several_sizes, input_set, row_lengths
 from sim.kernels.inputs import cut, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError
+from sim.kernels.signature import ScalarArgument
 from sim.symbolic.kernel_proof import Shape, in_runs
 
 _DRAWN: Final = 200
@@ -54,6 +55,18 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
         given = in_runs({shape.length for shape in found.values()}.union(length for length, _ in candidates))
         raise NoShape(f"{kernel.title} has no input set of length {min(missing)}: give some of {given} by --lengths")
     return sorted(found.values(), key=lambda shape: shape.length)
+
+
+def sizes_held(kernel: Kernel, shapes: Collection[Shape]) -> frozenset[str]:
+    """The numbers of rows, and other extents that no length decides, of which the shapes have not all of the domain."""
+    held = set[str]()
+    for argument in kernel.signature.by_value:
+        if row_lengths(kernel.signature).get(argument.name) is False and isinstance(argument, ScalarArgument):
+            edges = domain_of(kernel.domain, argument.name).edges(np.dtype(argument.type)).tolist()
+            there = {int(shape.example[argument.name]) for shape in shapes if argument.name in shape.example}
+            if int(max(edges)) - int(min(edges)) >= len(there):
+                held.add(argument.name)
+    return frozenset(held)
 
 
 def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int, Inputs]]:

@@ -120,7 +120,8 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     if proof.each:
         spoken.append("each value of " + ", ".join(f"{name} {in_runs(of)}" for name, of in sorted(proof.each.items())))
     if proof.known:
-        spoken.append("only as they are in the examples: " + ", ".join(sorted(proof.known)))
+        held = [_held(proof, name) for name in sorted(proof.known)]
+        spoken.append("only as they are in the examples: " + ", ".join(held))
     if proof.refused_inputs:
         spoken.append("assumed: inputs that the golden reference does not refuse")
     if proof.is_floating:
@@ -136,6 +137,13 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
         console.print(escape(sentence), highlight=False, soft_wrap=True)
     if proof.untraceable:
         console.print(f"[yellow]unknown[/yellow]: {escape(proof.untraceable)}", highlight=False, soft_wrap=True)
+
+
+def _held(proof: KernelProof, name: str) -> str:
+    """A number that shapes have as it is in their examples, with what it is there where it is an argument."""
+    given = [shape.example.get(name) for shape in proof.shapes]
+    numbers = {number for number in given if isinstance(number, int)}
+    return f"{name} {in_runs(numbers)}" if all(isinstance(number, int) for number in given) else name
 
 
 def _not_proved(proof: KernelProof, build: BuildProof) -> list[str]:

@@ -261,6 +261,8 @@ def _require_inputs(kernel: Kernel, shapes: Sequence[Shape], named: Mapping[str,
     for option, given in named.items():
         if wrong := sorted(set(given) - names - parts):
             fail(f"{option}: {kernel.title} has no input {wrong[0]!r}; it has {', '.join(sorted(names))}", USAGE)
+    if sizes := sorted(kernel.signature.sizes.intersection(named["--each"])):
+        fail(f"--each: {sizes[0]!r} is an extent of arrays, as shapes have it: give --lengths, or its Domain", USAGE)
 
 
 def _prove_kernel(
