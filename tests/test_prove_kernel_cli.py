@@ -128,7 +128,8 @@ KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("f.c"),), signature=SIGNAT
 def test_numbers_of_rows_that_no_shape_has_are_said_to_be_left_out(most: str, held: list[str], tmp_path: Path) -> None:
     (tmp_path / "f.c").write_text(
         "#include <stddef.h>\n#include <stdint.h>\n"
-        "void f(const int8_t *x, int8_t *out, size_t rows, size_t n) { for (size_t i = 0; i < rows * n; i++) out[i] = x[i]; }"
+        "void f(const int8_t *x, int8_t *out, size_t rows, size_t n)\n"
+        "{ for (size_t i = 0; i < rows * n; i++) out[i] = x[i]; }\n"
     )
     (tmp_path / "f.py").write_text(ROWS.replace("MOST", most))
     command = (str(tmp_path / "f.py"), "--opt", "O1", "--lengths", "3", "--jobs", "1")
