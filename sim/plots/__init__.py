@@ -3,13 +3,7 @@
 Needs the extra `plots` (matplotlib).
 """
 
-from importlib.util import find_spec
-
-from isa.errors import pip_install
-
-if find_spec("matplotlib") is None:
-    raise ModuleNotFoundError(f"sim.plots draws with matplotlib: {pip_install('lanewise[plots]')}", name="matplotlib")
-
+import sim.plots.installed  # noqa: F401  before what imports matplotlib
 from sim.plots.comparison import plot_comparison
 from sim.plots.lengths import plot_cycles_by_length, plot_unroll_sweep
 from sim.plots.pipes import plot_occupancy
