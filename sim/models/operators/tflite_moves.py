@@ -36,13 +36,7 @@ def _joined(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """One behind the other along an axis."""
     if layer.options.get("FusedActivationFunction", "NONE") != "NONE":
         raise NotComputed(f"it is joined with {layer.options['FusedActivationFunction']}")
-    for place in range(len(layer.inputs)):
-        require_one_scale(network, layer, place)
-    parts = [operand(layer, place, given) for place in range(len(layer.inputs))]
-    require_size((sum(part.size for part in parts),))
-    if len({part.dtype for part in parts}) > 1:
-        raise NotComputed("its inputs have several types")
-    return np.concatenate(parts, axis=int(layer.options.get("Axis", 0)))
+    return np.concatenate(_parts(network, layer, given), axis=int(layer.options.get("Axis", 0)))
 
 
 def _turned(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
@@ -90,13 +84,18 @@ def _one_for_each_axis(x: AnyArray, numbers: AnyArray) -> list[int]:
 
 def _stacked(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """One behind the other along a new axis."""
+    return np.stack(_parts(network, layer, given), axis=int(layer.options.get("Axis", 0)))
+
+
+def _parts(network: Network, layer: NetworkLayer, given: Inputs) -> list[AnyArray]:
+    """All inputs, of one scale and one type, where together they are not too large."""
     for place in range(len(layer.inputs)):
         require_one_scale(network, layer, place)
     parts = [operand(layer, place, given) for place in range(len(layer.inputs))]
     require_size((sum(part.size for part in parts),))
     if len({part.dtype for part in parts}) > 1:
         raise NotComputed("its inputs have several types")
-    return np.stack(parts, axis=int(layer.options.get("Axis", 0)))
+    return parts
 
 
 def _shape(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:

@@ -60,10 +60,7 @@ class Quantizing:
         return made.astype(np.int64) + self.lowest
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        number = float(self.numbers[element["number"]])
-        exact = Fraction(number) / Fraction(float(self.scale)) + self.zero_point
-        result = int(self.run(only(element, ("number",)))[0])
-        return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
+        return _steps(self, element)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +90,7 @@ class QuantizingByQuotient:
         return np.asarray(np.clip(placed, INT32_MIN, INT32_MAX).astype(np.int64))
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        number = float(self.numbers[element["number"]])
-        exact = Fraction(number) / Fraction(float(self.scale)) + self.zero_point
-        result = int(self.run(only(element, ("number",)))[0])
-        return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
+        return _steps(self, element)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +127,14 @@ class QuantizingToInt16:
         return np.asarray(np.clip(rounded + self.zero_point, INT32_MIN, INT32_MAX).astype(np.int64))
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        number = float(self.numbers[element["number"]])
-        exact = Fraction(number) / Fraction(float(self.scale)) + self.zero_point
-        result = int(self.run(only(element, ("number",)))[0])
-        return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
+        return _steps(self, element)
+
+
+def _steps(rule: Quantizing | QuantizingByQuotient | QuantizingToInt16, element: Mapping[str, int]) -> list[RuleStep]:
+    number = float(rule.numbers[element["number"]])
+    exact = Fraction(number) / Fraction(float(rule.scale)) + rule.zero_point
+    result = int(rule.run(only(element, ("number",)))[0])
+    return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
 
 
 def quantizing_rules(
