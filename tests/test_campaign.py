@@ -238,6 +238,19 @@ def test_a_campaign_is_done_once_and_goes_on_when_something_changes(folder: Path
     assert "n = 1\n    a = np.array([1]" in smallest
 
 
+def test_a_proof_is_of_the_numbers_of_rows_that_are_given(folder: Path) -> None:
+    in_rows = HALVE_PY.replace("[n]", "[rows][n]").replace("size_t n)", "size_t rows, size_t n)")
+    (folder / "halve.py").write_text(in_rows)
+    (folder / "halve.c").write_text(
+        "#include <stddef.h>\n#include <stdint.h>\n"
+        "void halve(const int8_t *a, int8_t *y, size_t rows, size_t n)\n"
+        "{ for (size_t i = 0; i < rows * n; i++) y[i] = rows == 7 ? a[i] : (a[i] + 1) >> 1; }\n"
+    )
+    proof = '[[prove]]\nkernels = "halve.py"\nlengths = 2\nrows = '
+    assert run(folder, f"{proof}[1, 6]\n").verdicts == {"agrees": 1}
+    assert run(folder, f"{proof}[1, 7]\n").verdicts == {"differs": 1}
+
+
 def test_what_cannot_be_built_and_what_cannot_be_asked_are_no_verdicts(folder: Path) -> None:
     (folder / "bad.py").write_text(HALVE_PY.replace("halved(inputs", "no_such_name(inputs"))
     form = '[[exhaust]]\ninstructions = "ld1 {v0.4s}, [x0]"\n'
@@ -320,6 +333,8 @@ def test_ctrl_c_is_130_and_the_same_command_goes_on(tmp_path: Path) -> None:
          "lanewise check k.py --seed 2 --vectors 9 --opt O1 --hold n=8 --hold shift=-1"),
         (JobCase(kind="cycles", kernel="k.py", source="k.c", level="O2", core="cortex-a55", more={"length": 64}),
          "lanewise cycles k.py --core cortex-a55 --length 64 --opt O2"),
+        (JobCase(kind="prove", kernel="k.py", source="k.c", level="O2", more={"lengths": [3, 4], "rows": [1, 5]}),
+         "lanewise prove k.py --lengths 3,4 --rows 1,5 --opt O2"),
         (JobCase(kind="replay", kernel="a b.jsonl", more={"engine": "machine", "line": 4}),
          "lanewise replay 'a b.jsonl' --engine machine --line 4"),
         (JobCase(kind="mutants", kernel="add at Width 16", source="rtl", seed=3, more={"count": 5, "seconds": 9.0}),

@@ -124,16 +124,69 @@ KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("f.c"),), signature=SIGNAT
 """
 
 
-@pytest.mark.parametrize(("most", "held"), [("0, 3", ["rows 2"]), ("2, 2", [])])
-def test_numbers_of_rows_that_no_shape_has_are_said_to_be_left_out(most: str, held: list[str], tmp_path: Path) -> None:
-    (tmp_path / "f.c").write_text(
+FIVE = " + (rows > 4 && i == 2 && x[r * n + i] == 77)"
+"""A fault of the row after a block of four."""
+
+
+def _rows_kernel(folder: Path, most: str, fault: str = "") -> str:
+    (folder / "f.c").write_text(
         "#include <stddef.h>\n#include <stdint.h>\n"
         "void f(const int8_t *x, int8_t *out, size_t rows, size_t n)\n"
-        "{ for (size_t i = 0; i < rows * n; i++) out[i] = x[i]; }\n"
+        "{ size_t r = 0;\n"
+        "  for (; r + 4 <= rows; r += 4) for (size_t i = 0; i < 4 * n; i++) out[r * n + i] = x[r * n + i];\n"
+        f"  for (; r < rows; r++) for (size_t i = 0; i < n; i++) out[r * n + i] = x[r * n + i]{fault}; }}\n"
     )
-    (tmp_path / "f.py").write_text(ROWS.replace("MOST", most))
-    command = (str(tmp_path / "f.py"), "--opt", "O1", "--lengths", "3", "--jobs", "1")
-    told = [line for line in run(*command).stdout.splitlines() if line.startswith("only as they are in the examples: ")]
+    (folder / "f.py").write_text(ROWS.replace("MOST", most))
+    return str(folder / "f.py")
+
+
+@pytest.mark.parametrize(
+    ("most", "given", "shapes", "held"),
+    [
+        ("0, 3", (), 4, []),
+        ("0, 9", (), 6, ["rows 0..5"]),
+        ("7, 9", (), 1, ["rows 7"]),
+        ("0, 9", ("--rows", "2,8"), 2, ["rows 2, 8"]),
+        ("2, 2", (), 1, []),
+    ],
+)
+def test_numbers_of_rows_are_proved_as_shapes_have_them_and_others_said_to_be_left_out(
+    most: str, given: tuple[str, ...], shapes: int, held: list[str], tmp_path: Path
+) -> None:
+    command = (_rows_kernel(tmp_path, most), "--opt", "O1", "--lengths", "3", "--jobs", "1", *given)
+    lines = run(*command).stdout.splitlines()
+    told = [line for line in lines if line.startswith("only as they are in the examples: ")]
     assert told == [f"only as they are in the examples: {each}" for each in held]
+    assert [line for line in lines if f"in {shapes} shape" in line]
     refused = run(*command, "--each", "rows=0..3")
     assert (refused.exit_code, "--each: 'rows' is an extent of arrays" in refused.output) == (2, True)
+
+
+def test_a_fault_of_the_row_after_a_block_of_rows_is_refuted_by_default(tmp_path: Path) -> None:
+    command = (_rows_kernel(tmp_path, "0, 9", FIVE), "--opt", "O1", "--lengths", "3", "--jobs", "1")
+    result = run(*command)
+    assert (result.exit_code, "counter-example, out[14] in length 3, rows 5" in result.stdout) == (1, True)
+    assert run(*command, "--rows", "0..4").exit_code == 0
+    assert "--lengths 3 --rows 9,5" in run(*command, "--rows", "9,5").stdout
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("2,10", "f has no input set of 10 rows: give some of its domain by --rows"),
+        ("two", "--rows takes numbers such as 0..33,64, at most 4,096, not 'two'"),
+        ("-1", "f has no input set of -1 rows"),
+    ],
+)
+def test_numbers_of_rows_that_a_kernel_cannot_have_are_refused(rows: str, says: str, tmp_path: Path) -> None:
+    result = run(_rows_kernel(tmp_path, "0, 9"), "--rows", rows, "--lengths", "3")
+    assert (result.exit_code, says in " ".join(result.output.split())) == (2, True)
+
+
+def test_rows_of_a_kernel_without_a_number_of_rows_or_with_inputs_of_its_own_are_refused(tmp_path: Path) -> None:
+    own = run("quantize_down", "--rows", "1", "--lengths", "3")
+    assert (own.exit_code, "input sets of its own" in " ".join(own.output.split())) == (2, True)
+    file = Path(_rows_kernel(tmp_path, "0, 9"))
+    file.write_text(file.read_text().replace("[rows]", "").replace('domain={"rows": Domain(0, 9)}', "domain={}"))
+    none = run(str(file), "--rows", "1", "--lengths", "3")
+    assert (none.exit_code, "no extent of f is a number of rows" in " ".join(none.output.split())) == (2, True)

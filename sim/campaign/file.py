@@ -170,7 +170,7 @@ SCHEMA: Final[dict[str, dict[str, tuple[Read, Any]]]] = {
             "profiles": (_some_of(("shallow", "deep")), ["shallow"]), "vectors": (_whole(0, _MANY), 2000),
             "seeds": (_counts, [1]), "depends": (_texts, [])},
     "cycles": {**_BUILDS, "cores": (_texts, ["cortex-a55"]), "lengths": (_counts, [])},
-    "prove": {**_BUILDS, "lengths": (_counts, [*range(9)]), "seconds": (_seconds, 60.0)},
+    "prove": {**_BUILDS, "lengths": (_counts, [*range(9)]), "rows": (_counts, []), "seconds": (_seconds, 60.0)},
     "claims": {"names": (_texts, None), "file": (_text, ""), "seconds": (_seconds, 60.0), "depends": (_texts, [])},
     "exhaust": {"instructions": (_texts, None), "seeds": (_counts, [1])},
     "replay": {"calls": (_texts, None), "engine": (_one_of("lockstep", "machine", "emulator"), "lockstep")},

@@ -149,7 +149,8 @@ def command_of(case: JobCase) -> str:
             given = {"mode": case.mode or None, "core": case.core, "length": more.get("length"), **build}
             words = ["lanewise", "cycles", case.kernel]
         case "prove":
-            given = {"mode": case.mode or None, "lengths": ",".join(map(str, more["lengths"])), **build}
+            sizes = {name: ",".join(map(str, more[name])) for name in ("lengths", "rows") if name in more}
+            given = {"mode": case.mode or None, **sizes, **build}
             words = ["lanewise", "prove", case.kernel]
         case "claim":
             words, given = ["lanewise", "prove", more.get("file") or case.kernel], {"timeout": more["seconds"]}

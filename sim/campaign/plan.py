@@ -32,7 +32,19 @@ from sim.toolchain.compilers import is_source
 
 EVERY: Final = "all"
 """In the place of names: all modes, all built-in kernels."""
-_NUMBERS: Final = ("vectors", "count", "grid", "seconds", "lengths", "length", "line", "lanes", "engine", "aimed")
+_NUMBERS: Final = (
+    "vectors",
+    "count",
+    "grid",
+    "seconds",
+    "lengths",
+    "rows",
+    "length",
+    "line",
+    "lanes",
+    "engine",
+    "aimed",
+)
 Values = Mapping[str, Any]
 
 
@@ -229,6 +241,7 @@ def _timings(values: Values) -> Iterator[tuple[JobCase, float]]:
 
 def _proofs(values: Values) -> Iterator[tuple[JobCase, float]]:
     more = {"lengths": values["lengths"], "seconds": values["seconds"], **_depends(values)}
+    more |= {"rows": values["rows"]} if values["rows"] else {}
     for build in _builds(values):
         if build["source"] != "program":
             yield JobCase(kind="prove", **build, more=more), 20.0

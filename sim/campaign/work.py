@@ -154,8 +154,8 @@ def _proof(case: JobCase) -> JobResult:
         assert job.source is not None
         image = open_kernel(kernel, job.source, *job.flags)
         proof = Prover(
-            kernel, {case.title: image}, shapes_of(kernel, case.more["lengths"]), each={}, known=frozenset(),
-            seconds=case.more["seconds"], jobs=1, kept_in=cache_directory(),
+            kernel, {case.title: image}, shapes_of(kernel, case.more["lengths"], case.more.get("rows")), each={},
+            known=frozenset(), seconds=case.more["seconds"], jobs=1, kept_in=cache_directory(),
         ).run()  # fmt: skip
     (build,) = proof.builds
     said = [f"{one.element.output}[{one.element.number}]: {one.reason}" for one in build.failures]

@@ -1,4 +1,4 @@
-"""Examples of the shapes in which a kernel is proved: every length asked for, with and without null pointers."""
+"""Examples of the shapes in which a kernel is proved: lengths and numbers of rows asked for, pointers null or not."""
 
 from __future__ import annotations
 
@@ -18,28 +18,34 @@ from sim.kernels.signature import ScalarArgument
 from sim.symbolic.kernel_proof import Shape, in_runs
 
 _DRAWN: Final = 200
-_ROWS: Final = 2
-_MOST_OF_A_LENGTH: Final = 12
+ROWS: Final = range(6)
+"""Numbers of rows where none are asked for, as far as the domain has them: a block of four, none, and every rest."""
+_MOST_OF_A_SIZE: Final = 12
 _SEED: Final = 1
 
 
 class NoShape(LanewiseError):
-    """A length in which a kernel has no input set; the message names it, and those that there are."""
+    """A length or a number of rows of which a kernel has no input set; the message names it, and what to give."""
 
 
-def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
+def shapes_of(kernel: Kernel, lengths: Collection[int], rows: Collection[int] | None = None) -> list[Shape]:
     """Every shape of the kernel's own corner cases whose rows have one of the lengths; others are cut from longer ones.
+
+    Of a kernel whose inputs are drawn from domains, every length with every number of rows: those of `rows`, or
+    of `ROWS` as far as the domains have them.
 
     The length of an input set is that of its arrays' rows; with a `sample` of the kernel's own, the last extent of its
     outputs, or of its inputs where it gives one number.  Where there are several lengths, or numbers of rows, they are
     alike in one shape and unlike in another.  Raises NoShape for one that the kernel cannot have, with
-    those that it has.
+    those that it has, and for `rows` of a kernel that has none, or has input sets of its own.
     """
-    found: dict[object, Shape] = {}
-    candidates = list(_candidates(kernel, lengths))
+    found: dict[tuple[str, object], Shape] = {}
+    candidates = list(_candidates(kernel, lengths, ROWS if rows is None else rows))
+    if rows is not None:
+        _require_rows(kernel, rows, candidates)
     for length, example in candidates:
         if length in lengths:
-            _add(found, length, example)
+            _add(kernel, found, length, example)
     absences = {_absent(example) for _, example in candidates}
     for length, absent in product(lengths, absences):
         if any(shape.length == length and _absent(shape.example) == absent for shape in found.values()):
@@ -49,7 +55,7 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
                 with suppress(LanewiseError, ValueError, TypeError, IndexError):  # it cannot be cut
                     shorter = cut(example, longer, 0, length)
                     if _length(kernel, shorter) == length and not _counts(shorter, length, longer):
-                        _add(found, length, shorter)
+                        _add(kernel, found, length, shorter)
                         break
     if missing := set(lengths) - {shape.length for shape in found.values()}:
         given = in_runs({shape.length for shape in found.values()}.union(length for length, _ in candidates))
@@ -60,30 +66,47 @@ def shapes_of(kernel: Kernel, lengths: Collection[int]) -> list[Shape]:
 def sizes_held(kernel: Kernel, shapes: Collection[Shape]) -> frozenset[str]:
     """The numbers of rows, and other extents that no length decides, of which the shapes have not all of the domain."""
     held = set[str]()
-    for argument in kernel.signature.by_value:
-        if row_lengths(kernel.signature).get(argument.name) is False and isinstance(argument, ScalarArgument):
-            edges = domain_of(kernel.domain, argument.name).edges(np.dtype(argument.type)).tolist()
-            there = {int(shape.example[argument.name]) for shape in shapes if argument.name in shape.example}
-            if int(max(edges)) - int(min(edges)) >= len(there):
-                held.add(argument.name)
+    for name, dtype in _numbers_of_rows(kernel).items():
+        edges = domain_of(kernel.domain, name).edges(dtype).tolist()
+        there = {int(shape.example[name]) for shape in shapes if name in shape.example}
+        if int(max(edges)) - int(min(edges)) >= len(there):
+            held.add(name)
     return frozenset(held)
 
 
-def _candidates(kernel: Kernel, lengths: Collection[int]) -> Iterator[tuple[int, Inputs]]:
+def _numbers_of_rows(kernel: Kernel) -> dict[str, np.dtype[Any]]:
+    """The arguments that are extents which no length decides."""
+    outer = [name for name, is_length in row_lengths(kernel.signature).items() if not is_length]
+    given = [argument for argument in kernel.signature.by_value if isinstance(argument, ScalarArgument)]
+    return {argument.name: np.dtype(argument.type) for argument in given if argument.name in outer}
+
+
+def _require_rows(kernel: Kernel, rows: Collection[int], candidates: Collection[tuple[int, Inputs]]) -> None:
+    if not kernel.is_drawn:
+        raise NoShape(f"{kernel.title} has input sets of its own, with their numbers of rows: leave --rows out")
+    if not (names := _numbers_of_rows(kernel)):
+        raise NoShape(f"no extent of {kernel.title} is a number of rows: leave --rows out")
+    there = {int(example[name]) for name in names for _, example in candidates}
+    if missing := set(rows) - there:
+        raise NoShape(f"{kernel.title} has no input set of {min(missing)} rows: give some of its domain by --rows")
+
+
+def _candidates(kernel: Kernel, lengths: Collection[int], rows: Collection[int]) -> Iterator[tuple[int, Inputs]]:
     if kernel.is_drawn:
         random = at_random(kernel.domain, np.random.default_rng(_SEED))
-        rows = [name for name, is_length in row_lengths(kernel.signature).items() if is_length]
+        along = [name for name, is_length in row_lengths(kernel.signature).items() if is_length]
         apart_by = (0, 1) if has_several_sizes(kernel.signature) else (0,)
-        for length, nulls, apart in product(lengths, (False, True), apart_by):
+        numbers = rows if _numbers_of_rows(kernel) else (2,)
+        for length, number, nulls, apart in product(lengths, numbers, (False, True), apart_by):
             for left in reversed(range(_DRAWN)):
-                drawn = input_set(kernel.signature, kernel.domain, random, length, _ROWS, nulls, apart)
+                drawn = input_set(kernel.signature, kernel.domain, random, length, number, nulls, apart)
                 try:
                     made = _length(kernel, drawn)
                 except KernelError:  # the reference may refuse an input set, but not all of them; all with sizes apart
                     if not left and not apart:
                         raise
                 else:
-                    yield (length if length in map(drawn.get, rows) else made), drawn
+                    yield (length if length in map(drawn.get, along) else made), drawn
                     break
         return
     rng = np.random.default_rng(_SEED)
@@ -109,10 +132,12 @@ def _absent(example: Inputs) -> tuple[str, ...]:
     return tuple(name for name, value in example.items() if value is None)
 
 
-def _add(found: dict[object, Shape], length: int, example: Inputs) -> None:
-    key, alike = (length, _form(example)), [shape for shape in found.values() if shape.length == length]
-    if key not in found and len(alike) < _MOST_OF_A_LENGTH:
-        words = f"length {length}" + "".join(f", no {name}" for name in _absent(example))
+def _add(kernel: Kernel, found: dict[tuple[str, object], Shape], length: int, example: Inputs) -> None:
+    counted = _numbers_of_rows(kernel) if kernel.is_drawn else ()
+    size = f"length {length}" + "".join(f", {name} {example[name]}" for name in counted)
+    key, alike = (size, _form(example)), [shape for (of, _), shape in found.items() if of == size]
+    if key not in found and len(alike) < _MOST_OF_A_SIZE:
+        words = size + "".join(f", no {name}" for name in _absent(example))
         same = sum(shape.name.split(" (")[0] == words for shape in alike)
         found[key] = Shape(f"{words} ({same + 1})" if same else words, length, example)
 

@@ -60,6 +60,7 @@ def prove(
     mode: str | None,
     opt: str | None,
     lengths: str,
+    rows: str | None,
     all_lengths: bool,
     program: bool,
     each: list[str] | None,
@@ -103,10 +104,11 @@ def prove(
         levels = optimisation_levels(opt)
         chosen = [_build(kernel, name, flags) for name in same] if same else jobs_of(kernel, levels, flags)
         builds = chosen if same else [job for job in chosen if (job.source is None) == program]
-        shapes = shapes_of(kernel, _numbers("--lengths", lengths))
+        shapes = shapes_of(kernel, _numbers("--lengths", lengths), _numbers("--rows", rows) if rows else None)
         asked = (shapes, _each(each), frozenset(known or ()))
         _require_inputs(kernel, shapes, {"--each": asked[1], "--known": asked[2]})
-        options = {"mode": [mode] if mode else [], "lengths": [lengths], "each": each, "known": known, "source": source,
+        options = {"mode": [mode] if mode else [], "lengths": [lengths], "rows": [rows] if rows else [],
+                   "each": each, "known": known, "source": source,
                    "symbol": [symbol] if symbol else [], "march": [march] if march else [],
                    "cflags": [cflags] if cflags else [], "include": include,
                    "compile": [compile_with] if compile_with else []}  # fmt: skip
@@ -128,6 +130,7 @@ def prove(
         return
     of_kernels = {
         "--mode": mode,
+        "--rows": rows,
         "--each": each,
         "--known": known,
         "--source": source,
@@ -262,7 +265,7 @@ def _require_inputs(kernel: Kernel, shapes: Sequence[Shape], named: Mapping[str,
         if wrong := sorted(set(given) - names - parts):
             fail(f"{option}: {kernel.title} has no input {wrong[0]!r}; it has {', '.join(sorted(names))}", USAGE)
     if sizes := sorted(kernel.signature.sizes.intersection(named["--each"])):
-        fail(f"--each: {sizes[0]!r} is an extent of arrays, as shapes have it: give --lengths, or its Domain", USAGE)
+        fail(f"--each: {sizes[0]!r} is an extent of arrays, as shapes have it: give --lengths or --rows", USAGE)
 
 
 def _prove_kernel(

@@ -39,6 +39,10 @@ def prove(
         str | None, typer.Option(help="Of a kernel: optimisation levels, separated by commas; default: O2.")
     ] = None,
     lengths: Annotated[str, typer.Option(help="Of a kernel: lengths of rows, such as 0..33,64.")] = "0..17",
+    rows: Annotated[
+        str | None,
+        typer.Option(help="Of a kernel: numbers of rows, such as 1..8; default: 0..5, as far as its domain goes."),
+    ] = None,
     all_lengths: Annotated[
         bool, typer.Option("--all-lengths", help="Of a kernel: prove it for any length besides, by induction.")
     ] = False,
@@ -79,10 +83,10 @@ def prove(
     """Decide for all inputs: claims about instructions and conventions, or that compiled kernels are their references.
 
     Of a kernel, built-in or a kernel file, every output lane of each build is compared with the golden reference for
-    all numbers in the domains, in every shape of the lengths; --same compares two builds; --find looks for an input
-    with which an instruction of a source line meets a class of operands or goes one way, or proves that there is none:
-    exit codes 0, 1, and 3 where neither is known.  Otherwise claims are
-    decided: that instructions compute what Arm's manual says, and how conventions relate; FILE.py may hold claims of
-    your own, in a list named CLAIMS of sim.prove.Claim; the file is run.  A verdict is proved, a counter-example, which
-    for a kernel is checked at once, or unknown with the reason: exit codes 0, 1 and 3 of a kernel.
+    all numbers in the domains, in every shape of the lengths and numbers of rows; --same compares two builds; --find
+    looks for an input with which an instruction of a source line meets a class of operands or goes one way, or proves
+    that there is none: exit codes 0, 1, and 3 where neither is known.  Otherwise claims are decided: that instructions
+    compute what Arm's manual says, and how conventions relate; FILE.py may hold claims of your own, in a list named
+    CLAIMS of sim.prove.Claim; the file is run.  A verdict is proved, a counter-example, which for a kernel is checked
+    at once, or unknown with the reason: exit codes 0, 1 and 3 of a kernel.
     """
