@@ -190,3 +190,8 @@ def test_rows_of_a_kernel_without_a_number_of_rows_or_with_inputs_of_its_own_are
     file.write_text(file.read_text().replace("[rows]", "").replace('domain={"rows": Domain(0, 9)}', "domain={}"))
     none = run(str(file), "--rows", "1", "--lengths", "3")
     assert (none.exit_code, "no extent of f is a number of rows" in " ".join(none.output.split())) == (2, True)
+
+
+def test_shapes_without_the_padding_that_a_step_writes_are_no_inputs() -> None:
+    result = run("offset_contribution", "--mode", "acl_19_08_neon", "--lengths", "4", "--opt", "O1", "--jobs", "1")
+    assert (result.exit_code, "columns 0," in result.stdout) == (0, True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.golden.fixed_point import wrap_int32
 from sim.kernels.domain import LONGEST, Domain
-from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.offset_contribution import golden, program, vectors
 from sim.kernels.signature import Pointer, ScalarArgument, Signature
 
@@ -60,10 +60,14 @@ NEON_SIGNATURE = Signature(
 def _terms(inputs: Inputs, kernel: str, mode: str) -> golden.Steps:
     """The golden terms of every lane of the padded rows; in those that the kernel does not touch, nothing is added.
 
-    An input set with a `box` is one launch of OpenCL on a window.
+    An input set with a `box` is one launch of OpenCL on a window.  Raises KernelError where the padding that upstream
+    asks for is missing.
     """
     step = golden.MODES[kernel].columns_per_step
     end = -(-inputs["columns"] // step) * step
+    stride = inputs["mm"].shape[-1]
+    if end > stride:
+        raise KernelError(f"{end} columns, as steps of {step} take them, do not fit in rows of {stride}: pad them")
     given = (inputs["column_sums"], inputs["bias"])
     column_sums, bias = (None if array is None else array[..., :end] for array in given)
     found = golden.steps(inputs["mm"][..., :end], column_sums, inputs["row_sums"], bias, inputs["parameters"], mode)
