@@ -10,7 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from isa.errors import pip_install
-from sim.toolchain.compilers import ToolchainUnavailable, cache_directory, compiler_version
+from sim.toolchain.compilers import compiler_version
+from sim.toolchain.tools import ToolchainUnavailable, cache_directory
 
 OLDEST_PYTHON: Final = (3, 11)
 

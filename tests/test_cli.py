@@ -32,7 +32,7 @@ from sim.command.app import foreign_commands
 from sim.kernels import quantized_multiplier
 from sim.kernels.kernel import Kernel
 from sim.kernels.quantize_down import KERNEL
-from sim.toolchain.compilers import CacheUnusable, ToolchainUnavailable, ToolMissing
+from sim.toolchain.tools import CacheUnusable, ToolchainUnavailable, ToolMissing
 
 SMALL = ("check", "quantized_multiplier", "--vectors", "50", "--opt", "O1,O2")
 QUICK = ("check", "quantized_multiplier", "--vectors", "50", "--opt", "O2")

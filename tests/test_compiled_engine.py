@@ -17,8 +17,10 @@ from sim.kernels.kernel import built_in_kernel
 from sim.machine import host_compiler
 from sim.machine.compiled.time_slice import TimeSlice
 from sim.machine.machine import PATIENCE
-from sim.toolchain import compilers
-from sim.toolchain.compilers import ToolMissing, build, engine_library
+from sim.toolchain import host, tools
+from sim.toolchain.compilers import build
+from sim.toolchain.host import engine_library
+from sim.toolchain.tools import ToolMissing
 from support.compiled_engine import Forms, KernelTwins, RandomCode, Twins, words_of
 from support.engines import CODE, COUNT_DOWN, DATA, PAGE, Assemble, loaded
 
@@ -85,7 +87,7 @@ def test_without_a_compiler_the_interpreter_runs_and_says_so(
     def missing() -> list[str]:
         raise ToolMissing("no AArch64 compiler: the package ziglang is not installed")
 
-    monkeypatch.setattr(compilers, "_host_clang", missing)
+    monkeypatch.setattr(host, "_host_clang", missing)
     monkeypatch.setattr("shutil.which", lambda name: None)
     machine = compiled(assemble("mov x0, #5", *COUNT_DOWN))
     assert (machine.run(until=CODE + 12), machine.x[0], machine.instructions_compiled) == (11, 0, 0)
@@ -211,7 +213,7 @@ def test_a_kept_unit_is_loaded_without_a_compiler(
         return machine
 
     run()
-    monkeypatch.setattr(compilers, "_executed", lambda *_: pytest.fail("a compiler ran"))
+    monkeypatch.setattr(tools, "executed", lambda *_: pytest.fail("a compiler ran"))
     assert run().fallbacks == {}
 
 

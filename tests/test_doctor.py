@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import sim.command.app
 import sim.doctor
 from isa.errors import pip_install
-from sim.toolchain.compilers import ToolMissing
+from sim.toolchain.tools import ToolMissing
 
 
 def doctor(*arguments: str) -> tuple[int, str]:

@@ -25,9 +25,10 @@ from sim.check.report import Outcome, Report
 from sim.kernels import parse_prototype
 from sim.kernels.signature import ArrayTooLarge, extents
 from sim.terminal.output import PlainConsole, progress_bar
-from sim.toolchain import compilers
-from sim.toolchain.compilers import ToolchainUnavailable, build
+from sim.toolchain import compilers, tools
+from sim.toolchain.compilers import build
 from sim.toolchain.shell import typed
+from sim.toolchain.tools import ToolchainUnavailable
 from sim.view.junit import render_junit
 from sim.view.report import show_report
 from sim.view.sentences import visible
@@ -146,7 +147,7 @@ def test_an_array_that_nobody_means_is_refused() -> None:
 
 
 def test_a_compiler_that_does_not_end_is_stopped(write: Write, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilers, "LONGEST", 0.5)
+    monkeypatch.setattr(tools, "LONGEST", 0.5)
     monkeypatch.setattr(compilers, "clang_command", lambda *_: [sys.executable, "-c", "while True: pass", "clang"])
     with pytest.raises(ToolchainUnavailable, match=r"does not end: it was stopped after 0\.5 s"):
         build(write("add.c", ADD))

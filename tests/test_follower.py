@@ -14,8 +14,9 @@ from sim.call.native.follower import Follower
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
 from sim.machine.errors import ExecutionError
-from sim.toolchain import compilers
-from sim.toolchain.compilers import ToolMissing, build
+from sim.toolchain import host
+from sim.toolchain.compilers import build
+from sim.toolchain.tools import ToolMissing
 from support.lockstep_pairs import CODE, DATA, NO_COMPILER, NOP, NOWHERE, STR_X4_X1
 from support.small_machines import machine_with
 
@@ -100,7 +101,7 @@ def test_without_a_compiler_python_goes_on(monkeypatch: pytest.MonkeyPatch) -> N
     def missing() -> list[str]:
         raise ToolMissing("no AArch64 compiler: the package ziglang is not installed")
 
-    monkeypatch.setattr(compilers, "_host_clang", missing)
+    monkeypatch.setattr(host, "_host_clang", missing)
     monkeypatch.setattr("shutil.which", lambda name: None)
     machine = machine_with([SUBS_X0_X0_1, B_NE_BACK, NOP], x0=700)
     follower = Follower(machine, 0)

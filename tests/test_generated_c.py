@@ -37,7 +37,7 @@ from isa.lane import (
     read,
     walk,
 )
-from sim.toolchain.compilers import host_library
+from sim.toolchain.host import host_library
 from support.floating_states import FloatingStates
 from support.generated_c import UNDEFINED_TRAPS, Compiled, decoded, words_in_c
 

@@ -20,7 +20,8 @@ from isa.intrinsics import (
     vst1q_s32,
 )
 from isa.rows import TABLE
-from sim.toolchain.compilers import ToolchainError, build_text
+from sim.toolchain.compilers import build_text
+from sim.toolchain.tools import ToolchainError
 from support.recorded_programs import BASE, ROW, filled_memory, live_after, random_program
 
 

@@ -31,8 +31,9 @@ from sim.call.native.lockstep import CompiledFault
 from sim.emulator import Emulator
 from sim.machine import host_compiler
 from sim.machine.errors import ExecutionError
-from sim.toolchain import compilers
-from sim.toolchain.compilers import ToolMissing, engine_library
+from sim.toolchain import host
+from sim.toolchain.host import engine_library
+from sim.toolchain.tools import ToolMissing
 from support.lockstep_pairs import (
     CODE,
     MSR_FPCR_X4,
@@ -271,7 +272,7 @@ def test_without_a_compiler_python_goes_on_and_says_so(monkeypatch: pytest.Monke
     def missing() -> list[str]:
         raise ToolMissing("no AArch64 compiler: the package ziglang is not installed")
 
-    monkeypatch.setattr(compilers, "_host_clang", missing)
+    monkeypatch.setattr(host, "_host_clang", missing)
     monkeypatch.setattr("shutil.which", lambda name: None)
     lockstep, found, _ = run(named("x30"), patience=0)
     assert (found, lockstep.fallbacks) == ("1 x30", {})

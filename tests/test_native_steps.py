@@ -11,7 +11,7 @@ from isa.rows import TABLE
 from sim.call.native import steps
 from sim.machine import host_compiler
 from sim.machine.executable import executable
-from sim.toolchain.compilers import engine_library
+from sim.toolchain.host import engine_library
 
 NOP, ADD, ORR, MUL, SUB = 0xD503201F, 0x91000483, 0xAA0403FE, 0x9B027C20, 0xCB030041
 INSTRUCTIONS = {word: executable(word.to_bytes(4, "little"), 0x10000) for word in (NOP, ADD, ORR, MUL, SUB)}

@@ -15,7 +15,7 @@ from rtl_models.integration.axi_wrappers import FOLDER, axi_wrapper
 from rtl_models.tools.environment import execute, verilator_program, verilator_root
 from rtl_models.tools.sources import LANES
 from rtl_models.units import UNITS
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from support.axi_wrappers import REGISTERS, simulated
 
 pytestmark = pytest.mark.rtl

@@ -25,7 +25,7 @@ from sim.call.kernel_image import open_kernel
 from sim.cycles.typical import typical_arguments
 from sim.kernels import built_in_kernel
 from sim.timing.model.core_file import load_core
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from support.core128_mutants import SHARES, mutants
 from support.core128_mutants import planted as planted_mutants
 

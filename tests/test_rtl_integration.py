@@ -18,7 +18,7 @@ from rtl_models.formal.units.pipelines import OutputBits
 from rtl_models.tools.environment import execute, verilator_program, verilator_root
 from rtl_models.tools.sources import LANES
 from rtl_models.units import UNITS
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 
 pytestmark = pytest.mark.rtl
 FOLDER: Final = LANES.parent

@@ -28,7 +28,7 @@ from rtl_models.synthesis.designs import adapted_designs, own_designs
 from rtl_models.synthesis.report import asked_for
 from rtl_models.tools.sources import LANES
 from sim.prove.claim import ClaimInputs, input_lane
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from support.command import lanewise
 from support.own_unit import ADAPTER, EXAMPLE
 

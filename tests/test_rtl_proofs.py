@@ -28,7 +28,7 @@ from rtl_models.tools import sources, yosys
 from rtl_models.tools.environment import execute, verilator_program, verilator_root
 from rtl_models.tools.sources import LANES
 from sim.prove.claim import ClaimInputs, Sides, clamped, prove_sides, sides_of
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from support.command import lanewise
 
 pytestmark = pytest.mark.rtl

@@ -52,7 +52,7 @@ from rtl_models.tools.sources import LANES
 from rtl_models.unit_values import ONE_ROUNDING, UNDEFINED
 from rtl_models.units import UNITS
 from sim.prove.claim import ClaimInputs, input_lane, sides_of, tells_apart
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 
 pytestmark = pytest.mark.rtl
 SECONDS = 600.0

@@ -17,7 +17,10 @@ from typing import Any
 import pytest
 
 from sim.toolchain import compilers as toolchain
-from sim.toolchain.compilers import CacheUnusable, ToolchainError, ToolchainUnavailable, ToolMissing, build, build_text
+from sim.toolchain import tools
+from sim.toolchain.compilers import build, build_text
+from sim.toolchain.host import host_library
+from sim.toolchain.tools import CacheUnusable, ToolchainError, ToolchainUnavailable, ToolMissing
 from support.sources import SUM, Write, code
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -336,29 +339,29 @@ TWICE = "#include <stdint.h>\nuint64_t twice(uint64_t a) { return 2 * a; }\n"
 
 
 def test_a_library_for_this_computer_runs() -> None:
-    assert ctypes.CDLL(str(toolchain.host_library(TWICE))).twice(21) == 42
+    assert ctypes.CDLL(str(host_library(TWICE))).twice(21) == 42
 
 
 def test_without_a_compiler_of_the_system_a_library_is_made_by_that_of_the_package(
     runs: list[str], without: Callable[..., None]
 ) -> None:
     without("cc")
-    library = toolchain.host_library(TWICE)
+    library = host_library(TWICE)
     assert (ctypes.CDLL(str(library)).twice(21), runs) == (42, ["clang", "ld.lld"])
 
 
 def test_a_library_is_kept_by_text_and_flags(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = toolchain.host_library(TWICE)
-    other = toolchain.host_library(TWICE, "-DOTHER=1", "-fno-inline")
-    changed = toolchain.host_library(TWICE.replace("2 * a", "3 * a"))
+    first = host_library(TWICE)
+    other = host_library(TWICE, "-DOTHER=1", "-fno-inline")
+    changed = host_library(TWICE.replace("2 * a", "3 * a"))
     monkeypatch.setattr(subprocess, "run", None)
-    assert (toolchain.host_library(TWICE), ctypes.CDLL(str(changed)).twice(21)) == (first, 63)
-    assert toolchain.host_library(TWICE, "-DOTHER=1", "-fno-inline") == other
+    assert (host_library(TWICE), ctypes.CDLL(str(changed)).twice(21)) == (first, 63)
+    assert host_library(TWICE, "-DOTHER=1", "-fno-inline") == other
 
 
 def test_a_library_that_does_not_compile_is_the_texts_fault() -> None:
     with pytest.raises(ToolchainError, match=r"mend what the tool reports\n(?s:.*)library\.c"):
-        toolchain.host_library("int twice(")
+        host_library("int twice(")
 
 
 def test_a_compiler_that_does_not_end_is_stopped_with_all_that_it_started(
@@ -367,7 +370,7 @@ def test_a_compiler_that_does_not_end_is_stopped_with_all_that_it_started(
     """It waits for somebody who writes what it includes."""
     os.mkfifo(tmp_path / "endless.h")
     (tmp_path / "kernel.c").write_text('#include "endless.h"\n')
-    monkeypatch.setattr(toolchain, "LONGEST", 0.5)
+    monkeypatch.setattr(tools, "LONGEST", 0.5)
     with pytest.raises(
         ToolchainUnavailable, match=r"clang does not end: it was stopped after 0\.5 s; give it less"
     ) as told:

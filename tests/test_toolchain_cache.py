@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from sim.toolchain import kept
-from sim.toolchain.compilers import ToolchainError, build
+from sim.toolchain.compilers import build
 from sim.toolchain.image import SourceLine
+from sim.toolchain.tools import ToolchainError
 from support.sources import HEADER_USER, SUM, Write, code
 
 pytestmark = pytest.mark.usefixtures("cache")

@@ -13,10 +13,11 @@ from sim.machine.machine import Machine
 from sim.machine.memory import Memory
 from sim.toolchain import starting
 from sim.toolchain.archive import members
-from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, build, build_text
+from sim.toolchain.compilers import build, build_text
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.objects import open_image
 from sim.toolchain.starting import map_image
+from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
 from support.elf_originals import CHOICE, TABLES, archived, compiled, linked
 from support.sources import SUM, Write, code
 

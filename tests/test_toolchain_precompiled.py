@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from sim.toolchain import compilers
-from sim.toolchain.compilers import ToolchainError, build, compiled
+from sim.toolchain.compilers import build, compiled
+from sim.toolchain.tools import ToolchainError
 
 Write = Callable[[str, str], Path]
 BODY = "int32x4_t kernel(int32x4_t a, int32x4_t b) { return vqaddq_s32(a, b); }\n"

@@ -18,7 +18,7 @@ from rtl_models.mutation.report import TIMEOUT, Asked, as_json, details, line, s
 from rtl_models.mutation.targets import Target, targets, targets_named
 from sim.terminal.output import fail, print_json, print_progress, print_text, write_file
 from sim.terminal.writable import require_writable
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from sim.view.sentences import counted
 
 

@@ -20,7 +20,7 @@ from rtl_models.tools.yosys import yosys_version
 from rtl_models.units import LANE_COUNTS
 from sim.prove.report import is_meant
 from sim.terminal.output import fail, print_json, print_progress, print_text
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from sim.view.sentences import counted
 
 

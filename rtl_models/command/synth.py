@@ -21,7 +21,7 @@ from rtl_models.tools.yosys import Refused
 from rtl_models.units import LANE_COUNTS
 from sim.terminal.output import fail, print_json, print_progress, print_shown, write_file
 from sim.terminal.writable import require_writable
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 
 
 def synth(

@@ -9,7 +9,7 @@ from rtl_models.mutation.kept import keep_or_judge
 from rtl_models.mutation.targets import targets
 from rtl_models.mutation.verdict import FATES
 from sim.campaign.result import JobResult
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 
 
 def modules() -> Sequence[str]:

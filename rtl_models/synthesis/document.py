@@ -12,8 +12,8 @@ from rtl_models.synthesis.nextpnr import PART
 from rtl_models.synthesis.report import megahertz
 from rtl_models.units import LANE_COUNTS
 from sim.terminal.output import print_progress
-from sim.toolchain.compilers import cache_directory
 from sim.toolchain.kept import write_whole
+from sim.toolchain.tools import cache_directory
 
 DOCUMENT: Final = Path(__file__).parents[1] / "SYNTHESIS.md"
 _BEGIN, _END = "<!-- figures -->\n", "<!-- end of figures -->\n"

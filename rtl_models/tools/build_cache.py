@@ -31,8 +31,8 @@ from rtl_models.tools.environment import (
 )
 from rtl_models.tools.locks import alone
 from rtl_models.tools.sources import LANES
-from sim.toolchain.compilers import CacheUnusable, cache_directory
 from sim.toolchain.kept import Make, kept_or_made
+from sim.toolchain.tools import CacheUnusable, cache_directory
 
 _DEFINES: Final = (
     "-DVM_SC=0", "-DVM_TIMING=0", "-DVM_TRACE=1", "-DVM_TRACE_VCD=1", "-DVM_TRACE_FST=0", "-DVM_TRACE_SAIF=0",

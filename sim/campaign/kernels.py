@@ -21,7 +21,9 @@ from sim.check.check import Job, jobs_of
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import is_path, load_kernel
 from sim.kernels.names import kernel_names
-from sim.toolchain.compilers import ToolchainUnavailable, is_source, run_as_told, version_text
+from sim.toolchain.compilers import is_source
+from sim.toolchain.host import version_text
+from sim.toolchain.tools import ToolchainUnavailable, run_as_told
 
 WHEEL: Final = "clang"
 """The compiler that comes with lanewise, in the place of another's command."""

@@ -40,7 +40,7 @@ from sim.replay.run import replay
 from sim.shrink.failing import shrink
 from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
-from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, cache_directory
+from sim.toolchain.tools import ToolchainError, ToolchainUnavailable, cache_directory
 from sim.verify.exhaust.exhaust import Exhaustion, words_of
 
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from sim.check.separation import Pair, Separation, separation_of
     from sim.check.vectors import Vectors, make_vectors
     from sim.machine.errors import ExecutionError
-    from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
     from sim.toolchain.image import Image, ImageError
     from sim.toolchain.levels import LEVELS
     from sim.toolchain.objects import open_image
+    from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
 
 __all__ = [
     "LEVELS",
@@ -81,8 +81,8 @@ if not TYPE_CHECKING:
             "Pair": "sim.check.separation",
             "Report": "sim.check.report",
             "Separation": "sim.check.separation",
-            "ToolchainError": "sim.toolchain.compilers",
-            "ToolchainUnavailable": "sim.toolchain.compilers",
+            "ToolchainError": "sim.toolchain.tools",
+            "ToolchainUnavailable": "sim.toolchain.tools",
             "Vectors": "sim.check.vectors",
             "call_kernel": "sim.check.kernel",
             "check_job": "sim.check.check",

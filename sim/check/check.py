@@ -31,9 +31,10 @@ from sim.check.vectors import Vectors, call_seed
 from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
-from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, is_source
+from sim.toolchain.compilers import is_source
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
+from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
 
 CANDIDATES = 400
 """At most so many wrong lanes are weighed, from all input sets: the first sets have all the same simple parameters."""

@@ -18,9 +18,10 @@ from sim.pytest_plugin.running import record, session_seed
 from sim.shrink.database import Kept
 from sim.shrink.failing import Shrunk, shrink
 from sim.shrink.trial import Failure, Trial, alone
-from sim.toolchain.compilers import ToolchainError, compiler_version
+from sim.toolchain.compilers import compiler_version
 from sim.toolchain.image import ImageError
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.tools import ToolchainError
 from sim.view.junit import PROPERTIES
 
 

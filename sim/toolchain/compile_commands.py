@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 from typing import NamedTuple
 
 from isa.errors import LanewiseError
-from sim.toolchain.compilers import run_as_told
+from sim.toolchain.tools import run_as_told
 
 _DATABASE = ".json"
 _SHOWN = 6

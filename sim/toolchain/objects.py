@@ -9,10 +9,11 @@ from pathlib import Path
 
 from sim.toolchain import archive
 from sim.toolchain.archive import Member
-from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable, build, build_text, compiled, is_source, link
+from sim.toolchain.compilers import build, build_text, compiled, is_source, link
 from sim.toolchain.image import Image, ImageError, Symbol, defined_globals, require_aarch64
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import constructed, free_room, resolved
+from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
 
 _ELF = b"\x7fELF"
 _LIBRARIES = (archive.MAGIC, archive.THIN_MAGIC)

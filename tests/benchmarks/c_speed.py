@@ -19,7 +19,7 @@ from isa.encodings import recorded_words
 from isa.evaluate import c
 from isa.instruction import Instruction
 from sim import Batch, Machine
-from sim.toolchain.compilers import host_library
+from sim.toolchain.host import host_library
 
 CODE, TIMES, MEMBERS, RUNS = 0x10000, 256, 4096, 5
 C_TIMES = 1 << 18

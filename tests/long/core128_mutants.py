@@ -25,7 +25,7 @@ from sim.call.kernel_image import open_kernel
 from sim.cycles.typical import typical_arguments
 from sim.kernels import built_in_kernel
 from sim.timing.model.core import Core
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from support.core128_mutants import TextMutant, mutants, planted, rows_with
 
 MUTANTS: Final = 100

@@ -15,7 +15,7 @@ from rtl_models.cores.core128.units import UNITS, numbered
 from rtl_models.formal.core_rows import RowClaims, decided_row, design_of_rows
 from rtl_models.formal.equations.smt2 import UnreadableEquations
 from rtl_models.formal.equations.written import derive_equations
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 
 AT_ONCE: Final = 10
 """Rows in a module that yosys reads."""

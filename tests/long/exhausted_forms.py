@@ -14,7 +14,7 @@ import time
 from isa.catalogue import instruction_of
 from isa.errors import MISMATCH
 from sim.processes import processors
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from sim.verify.exhaust.exhaust import Exhaustion, words_of
 from sim.view.exhaust import ExhaustionReport, in_words
 

@@ -12,12 +12,12 @@ from random import Random
 
 from sim.machine.machine import Machine
 from sim.toolchain.archive import MAGIC, THIN_MAGIC, members
-from sim.toolchain.compilers import ToolchainError
 from sim.toolchain.function_types import function_signature, types_in
 from sim.toolchain.image import Image, ImageError, defined_globals
 from sim.toolchain.objects import open_image
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import map_image, resolved
+from sim.toolchain.tools import ToolchainError
 
 SECONDS = 60.0
 """For one file of some ten kilobytes, which takes milliseconds where nothing is wrong and the machine is idle."""

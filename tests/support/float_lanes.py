@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from isa.evaluate.c import expression
 from isa.lane import U1, U8, U32, Int, Lane, Place, read
 from rtl_models.formal import floats
-from sim.toolchain.compilers import host_library
+from sim.toolchain.host import host_library
 
 Steps = Callable[..., Lane]
 FMLA: Final = (U32, U8, U32)

@@ -15,7 +15,7 @@ from isa.instruction import Instruction, Pattern
 from sim import Machine
 from sim.machine.errors import MemoryFault
 from sim.machine.registers import RegisterStorage
-from sim.toolchain.compilers import host_library
+from sim.toolchain.host import host_library
 from sim.verify.states import CODE, DATA, DATA_SIZE, States
 
 _STATE = "<512s32QQQ16s3I4x"

@@ -12,8 +12,8 @@ from rtl_models.session import Session
 from rtl_models.tools.build_cache import Simulator, TopModule, built
 from rtl_models.unit_harness import TOP
 from rtl_models.unit_run import Built
-from sim.toolchain.compilers import cache_directory
 from sim.toolchain.kept import write_whole
+from sim.toolchain.tools import cache_directory
 
 EXAMPLE: Final = Path(__file__).parents[2] / "rtl_models" / "examples" / "requantizer"
 ADAPTER: Final = EXAMPLE / "adapter.toml"

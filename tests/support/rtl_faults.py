@@ -6,8 +6,8 @@ import hashlib
 from pathlib import Path
 
 from rtl_models.tools.sources import LANES
-from sim.toolchain.compilers import cache_directory
 from sim.toolchain.kept import write_whole
+from sim.toolchain.tools import cache_directory
 
 
 def planted(module: str, right: str, wrong: str) -> Path:

@@ -22,7 +22,7 @@ from sim.machine.alignment import must_be_aligned
 from sim.machine.compiled.engine import semantics_digest
 from sim.machine.compiled.text import ALIGNED, MEMORY
 from sim.machine.host_compiler import HostCompiler, compile_for_host
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 
 FOLDER = Path(__file__).parent
 MOST_REGISTERS = 20

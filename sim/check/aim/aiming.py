@@ -33,9 +33,9 @@ from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.tolerance import agreement, all_agree
 from sim.processes import memory_limited
 from sim.symbolic.following.lookout import Goal
-from sim.toolchain.compilers import ToolchainError, ToolchainUnavailable
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
+from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
 
 USUAL_LEVEL: Final = "-O2"
 PER_ELEMENT: Final = 1000

@@ -31,8 +31,9 @@ from sim.check.repair.variables import holding
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Kernel
-from sim.toolchain.compilers import ToolchainError, is_source
+from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image, ImageError
+from sim.toolchain.tools import ToolchainError
 
 _CARRIERS: Final = ("movk", "dup", "fmov", "mov")
 """What takes a constant on to where it is used."""

@@ -7,7 +7,7 @@ from functools import partial
 from isa.errors import MISSING
 from sim.terminal.output import fail, print_json, print_shown, print_text
 from sim.toolchain.cache import clear, kept_files
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from sim.view.cache import show_kept, summary
 
 _DAY = 24 * 3600

@@ -12,7 +12,7 @@ from isa.catalogue import forms_called, instruction_of
 from isa.errors import INTERRUPTED, MISMATCH, MISSING
 from sim.command.options import optimisation_flag
 from sim.terminal.output import fail, print_json, print_progress, print_text, progress_bar
-from sim.toolchain.compilers import cache_directory
+from sim.toolchain.tools import cache_directory
 from sim.verify.exhaust.conventions import TwoConventions
 from sim.verify.exhaust.exhaust import Exhaustion, words_of
 from sim.verify.exhaust.functions import FunctionExhaustion, TwoFunctions

@@ -36,10 +36,11 @@ from sim.symbolic.kernel_proof import KernelProof, Shape
 from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar
-from sim.toolchain.compilers import CacheUnusable, cache_directory, compiler_version, fixed_flags, is_source
+from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
 from sim.toolchain.function_types import require_fit
 from sim.toolchain.levels import LEVELS
 from sim.toolchain.shell import typed
+from sim.toolchain.tools import CacheUnusable, cache_directory
 from sim.view.find import show_found
 from sim.view.prove import show_claims, show_kernel_proof, show_proofs
 from sim.view.report import show_report

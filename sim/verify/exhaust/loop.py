@@ -16,7 +16,8 @@ from isa.evaluate.exact import QC, Evaluation
 from isa.lane import Place
 from sim.emulator import Emulator
 from sim.machine.memory import PAGE
-from sim.toolchain.compilers import build_text, host_library
+from sim.toolchain.compilers import build_text
+from sim.toolchain.host import host_library
 from sim.verify.exhaust.space import REGISTER, Chunk, Space, space_of
 
 _CODE, _OUTER, _INNER, _RESULTS, _STATUS = (number << 32 for number in range(1, 6))

@@ -26,7 +26,9 @@ from sim.kernels.signature import RETURNED, ScalarArgument
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE
-from sim.toolchain.compilers import ToolchainError, build, build_text, host_library
+from sim.toolchain.compilers import build, build_text
+from sim.toolchain.host import host_library
+from sim.toolchain.tools import ToolchainError
 from sim.verify.exhaust.functions import AT_ONCE, NumberRange, Numbers
 from sim.verify.exhaust.space import NotExhaustible
 

@@ -22,8 +22,8 @@ from long.mutation.blocks import Source, with_probes
 from long.mutation.mutants import AREAS, ROOT, Mutant, files_of
 from long.mutation.recorder import REACH
 from long.mutation.trial import LONGEST, copied, surroundings
-from sim.toolchain.compilers import cache_directory
 from sim.toolchain.kept import write_whole
+from sim.toolchain.tools import cache_directory
 
 _CODE: Final = (
     "isa", "sim", "rtl_models", "tests/support", "tests/conftest.py",
