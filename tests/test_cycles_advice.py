@@ -240,6 +240,12 @@ def test_a_load_of_the_same_each_time_moves_before_the_loop() -> None:
     assert [edit.condition for edit in loads_left_out(code_of(moving))] == ["if v1 held it already"]
 
 
+@pytest.mark.parametrize("stored", [0x3FF0, 0x4010])
+def test_a_store_just_beside_what_is_loaded_leaves_it_the_same(stored: int) -> None:
+    code = code_of(loop_of("ldr q1, [x0]", "str q2, [x3]", loads={0: 0x4000}, stores={1: stored}, stride=0))
+    assert [edit.condition for edit in loads_left_out(code)] == [""]
+
+
 @pytest.mark.parametrize(
     ("other", "stores"), [("str q2, [x3]", {1: 0x4008}), ("mov v1.16b, v5.16b", {}), ("eor x0, x0, x4", {})]
 )

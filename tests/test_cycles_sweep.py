@@ -34,6 +34,11 @@ def test_a_loop_takes_it_in_every_iteration() -> None:
     assert swept[1] - swept[0] == pytest.approx(200, abs=2)
 
 
+def test_of_a_loop_it_is_one_iteration_if_nothing_else_is_said() -> None:
+    core, loop = small_core(classes=ON_L, unaligned_bytes=16, unaligned_cycles=5), Loop(tuple(LOADS), ((32,), (32,)))
+    assert alignment_sweep(loop, core) == alignment_sweep(LOADS, core)
+
+
 def test_all_accesses_move_and_wrap() -> None:
     stream = stream_of("ldr q1, [x0]", "str q1, [x1]", loads={0: 2**64 - 4}, stores={1: 0x20})
     assert [(one.loads, one.stores) for one in moved(stream, 8)] == [(((4, 16),), ()), ((), ((0x28, 16),))]

@@ -197,6 +197,14 @@ def test_sums_are_added_in_float32_one_after_the_other() -> None:
     assert (output, output[8]) == (by_table(row, 0.0211), 86 - 128)
 
 
+@pytest.mark.parametrize(("dtype", "output"), [("uint8", 1), ("int8", 0), ("uint8 to int16", 0)])
+def test_a_half_is_added_in_float32_to_uint8_alone(dtype: str, output: int) -> None:
+    """The number before a half: with a half in float32 it is 1."""
+    row, scales = np.array([[0, 1]], dtype.split()[0]), map(np.float32, (0.1, 0.950041651725769, 1))
+    steps = softmax.by_table(row, softmax.SoftmaxScales(*scales), 0, "int16" in dtype)
+    assert (steps["scaled"][0, 0], steps["output"][0, 0]) == (np.nextafter(np.float32(0.5), np.float32(0)), output)
+
+
 def test_what_is_further_away_than_the_exponential_s_32_is_nothing() -> None:
     scales = softmax.SoftmaxScales(*map(np.float32, (0.25, 0, 1)))
     steps = softmax.in_fixed_point(np.array([[127, 126, -1, -128]], np.int8), scales, -128)

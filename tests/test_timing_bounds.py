@@ -111,6 +111,12 @@ def test_taken_branches_bound_a_loop_of_few_instructions() -> None:
     assert bounds_of_loop(Loop(tuple(body), ((),)), core).binding.name == "taken branches"
 
 
+def test_branches_that_need_not_be_apart_are_no_bound() -> None:
+    body = [one._replace(taken=True) for one in stream_of("cbnz x0, #0x1000")]
+    names = [one.name for one in bounds_of_loop(Loop(tuple(body), ((),)), small_core()).all]
+    assert "taken branches" not in names
+
+
 def test_the_chain_of_a_stream_ends_with_its_last_result() -> None:
     core = small_core(classes={MULTIPLY: {"latency": 5}, ADD: {"latency": 2}})
     stream = stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v0.4s", "add v3.4s, v0.4s, v0.4s")

@@ -71,6 +71,15 @@ def test_the_path_of_a_loop_says_what_comes_again() -> None:
     assert part.repetitions >= 19
 
 
+def test_what_is_run_through_twice_comes_again_and_what_is_not_quite_does_not() -> None:
+    core = small_core(classes=MULTIPLIES)
+    body = stream_of(*(f"{name} v1.4s, v1.4s, v0.4s" for name in ("mul", "add", "mul", "add", "sub")))
+    twice = schedule([*body[:2] * 2, body[0]], core)  # from the multiplication to the next one, and again
+    assert repeated_part(twice, critical_path(twice)) == (0, 2, 2, 14)
+    once = schedule(body * 2, core)  # the last edge is that of the end
+    assert repeated_part(once, critical_path(once)) is None
+
+
 def test_a_path_without_repetition_has_none() -> None:
     found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v0.4s"), small_core(classes=MULTIPLIES))
     assert repeated_part(found, critical_path(found)) is None
@@ -83,6 +92,11 @@ def test_an_empty_stream_has_no_path() -> None:
 def test_the_slack_of_a_result_is_the_wait_of_its_reader_for_another() -> None:
     texts = ("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "add v3.4s, v1.4s, v2.4s")
     assert slacks(schedule(stream_of(*texts), small_core(classes=MULTIPLIES)))[1].result == 5
+
+
+def test_out_of_order_entry_may_be_late_up_to_the_cycle_before_the_issue() -> None:
+    found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v0.4s"), small_core("out", 4, MULTIPLIES))
+    assert (found.entered[1], slacks(found)[1].entry) == (0, found.issued[1] - 1)
 
 
 def test_slack_is_handed_on_along_a_chain() -> None:

@@ -126,6 +126,14 @@ def test_a_pipe_row_has_its_share_and_its_users() -> None:
     assert (row.busy, row.share, row.users) == (20, Fraction(20, found.cycles), (("mla (line 8)", 20),))
 
 
+def test_three_instructions_are_named_beside_a_pipe_those_that_hold_it_longest_first() -> None:
+    texts = [f"add v{number}.4s, v0.4s, v0.4s" for number in range(1, 6)]
+    stream = stream_of(*texts[:1], *texts[1:2] * 2, *texts[2:])
+    pipes = report("x", schedule(stream, small_core(classes={ADD: {"uses": "M"}}))).pipes
+    row = next(row for row in pipes if row.pipe == "M")
+    assert (row.busy, len(row.users)) == (6, 3)
+
+
 def test_assumed_figures_are_listed_with_their_count() -> None:
     core = small_core(classes={ADD: {"status": "unmodelled", "latency": 3, "source": "a guess", "uses": "A*2"}})
     (row,) = report("x", schedule(stream_of(*["add v1.4s, v0.4s, v0.4s"] * 4), core)).unmodelled
