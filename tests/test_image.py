@@ -1,6 +1,8 @@
 """Reading ELF and DWARF: what an image holds, and that a malformed file ends in ImageError and nothing else."""
 
 import contextlib
+import shutil
+import subprocess
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -9,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isa.decode import decode
 from sim.toolchain import compilers as toolchain
 from sim.toolchain.image import LARGEST_IMAGE, Image, ImageError, SourceLine
+from sim.toolchain.objects import open_image
 
 KERNEL = """\
 int counter = 7;
@@ -119,6 +123,100 @@ def test_a_line_in_a_header_names_the_header(folder: Path, dwarf: str) -> None:
     (folder / "twice.h").write_text("\nint twice(int x) {\n    return x + x;\n}\n")
     image = built(folder, "user.c", '#include "twice.h"\n', dwarf)
     assert image.source_line(image.symbol("twice").address) == SourceLine(str(folder / "twice.h"), 2)
+
+
+WRAPPERS = """\
+#define WRAPPER static inline __attribute__((always_inline, artificial)) int
+WRAPPER twice(int x)
+{
+    return x * 3;
+}
+WRAPPER both(int x, int y)
+{
+    return twice(x) ^
+           twice(y);
+}
+static inline __attribute__((always_inline)) int own(int x) {
+    return x / 7;
+}
+"""
+CALLER = """\
+#include "wrappers.h"
+int f(int a, int b) {
+    int c = both(a, b);
+    int d = own(c);
+    return d +
+           twice(b);
+}
+int g(int a, int b) { return both(b, a) * own(f(b, a)); }
+"""
+OWN = "wrappers.h:12"
+GCC = "aarch64-linux-gnu-gcc"
+
+
+def lines_of(image: Image, name: str) -> list[str]:
+    function = image.symbol(name)
+    return [str(image.source_line(pc)) for pc in range(function.address, function.address + function.size, 4)]
+
+
+@pytest.mark.parametrize("dwarf", ["-gdwarf-4", "-gdwarf-5"])
+@pytest.mark.parametrize("flags", ["-O0", "-O2", "-O2 -ffunction-sections"])
+def test_an_inlined_wrapper_is_of_the_line_that_calls_it(folder: Path, flags: str, dwarf: str) -> None:
+    """A function that is no wrapper keeps its own line; in optimised code the parts of both are mixed, and sections
+    have no address from which parts are counted.
+    """
+    (folder / "wrappers.h").write_text(WRAPPERS)
+    lines = lines_of(built(folder, "caller.c", CALLER, *flags.split(), dwarf), "f")
+    assert {line for line in lines if line.startswith("wrappers.h") or line == "caller.c:3"} == {OWN, "caller.c:3"}
+
+
+@pytest.mark.skipif(shutil.which(GCC) is None, reason=f"{GCC} is not installed")
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+def test_an_intrinsic_of_gcc_is_of_the_line_that_calls_it(folder: Path, level: str) -> None:
+    text = "#include <arm_neon.h>\nint8x8_t f(const int32_t *a, int32x4_t s) {\n"
+    steps = "x = vld1q_s32(a)", "y = vqrdmulhq_s32(x, s)", "z = vrshlq_s32(y, s)"
+    text += "".join(f"    int32x4_t {step};\n" for step in steps)
+    text += "    return vqmovn_s16(vcombine_s16(vqmovn_s32(z), vqmovn_s32(x)));\n}\n"
+    (folder / "of_gcc.c").write_text(text)
+    subprocess.run([GCC, level, "-g", "-c", "of_gcc.c"], cwd=folder, check=True)
+    image = open_image(folder / "of_gcc.o", "f")
+    found = {
+        decode(image.code_of("f")[at : at + 4]).text.split()[0]: line
+        for at, line in zip(range(0, image.symbol("f").size, 4), lines_of(image, "f"), strict=True)
+    }
+    expected = {"sqrdmulh": "of_gcc.c:4", "srshl": "of_gcc.c:5", "sqxtn": "of_gcc.c:6"}
+    assert {name: found[name] for name in expected} == expected
+
+
+CIRCLE = """
+.file 1 "a.c"
+.file 2 "b.h"
+.globl kernel
+kernel: .loc 1 1
+nop
+.loc 2 1
+ret
+.section .debug_abbrev
+.byte 1, 0x11, 1, 0x10, 0x17, 0, 0                      // a unit with DW_AT_stmt_list
+.byte 2, 0x2e, 1, 1, 0x13, 0, 0, 0                      // a function with DW_AT_sibling
+.section .debug_info
+.4byte 2f - 1f
+1: .2byte 5
+.byte 1, 8
+.4byte 0
+.byte 1
+.4byte 0
+.byte 2                                                 // 17 bytes from the beginning, where its sibling is, too
+.4byte {sibling}
+.byte 0, 0
+2:
+"""
+
+
+def test_entries_in_a_circle_are_refused(folder: Path) -> None:
+    with pytest.raises(ImageError, match=r"corrupt ELF file .*in a circle"):
+        built(folder, "circle.s", CIRCLE.format(sibling=17), "-g0")
+    assert len(built(folder, "circle.s", CIRCLE.format(sibling=23), "-g0").lines) == 2
 
 
 def test_line_zero_leaves_an_address_without_a_line(folder: Path) -> None:

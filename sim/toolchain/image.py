@@ -26,6 +26,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from isa.errors import LanewiseError
+from sim.toolchain.call_sites import by_caller, call_sites
 
 LARGEST_IMAGE = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
 
@@ -402,7 +403,7 @@ def _dwarf(elf: ELFFile) -> DWARFInfo:
 
 
 def _lines(path: Path, elf: ELFFile) -> Iterator[tuple[int, int, SourceLine]]:
-    """Where each line begins and ends.
+    """Where each line begins and ends; code inlined wrappers, as of gcc's intrinsics, is of the line that calls them.
 
     The size is bounded before anything is unpacked: sections may be compressed, or be zeros that the file does not
     hold; those of the older compressed form (.zdebug_info) do not tell what they will be.  A row holds until the next
@@ -415,19 +416,22 @@ def _lines(path: Path, elf: ELFFile) -> Iterator[tuple[int, int, SourceLine]]:
         limit = f"at most {LARGEST_IMAGE >> 20} MiB is allowed: strip it"
         raise ImageError(f"{path} has {size} bytes of debugging information; {limit}")
     dwarf = _dwarf(elf)
-    programs: dict[int, tuple[LineProgram, CompileUnit]] = {}  # several units may share one line program
+    programs: dict[int, tuple[LineProgram, list[CompileUnit]]] = {}  # several units may share one line program
     for unit in dwarf.iter_CUs():
         if program := dwarf.line_program_for_CU(unit):
-            programs[program.program_start_offset] = program, unit
-    for program, unit in programs.values():
+            programs.setdefault(program.program_start_offset, (program, []))[1].append(unit)
+    for program, units in programs.values():
         rows = [entry.state for entry in program.get_entries() if entry.state is not None]
-        compiled_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+        compiled_in = units[-1].get_top_DIE().attributes.get("DW_AT_comp_dir")
         root = compiled_in.value if compiled_in else b""
         first = 0 if program.header["version"] >= 5 else 1  # in DWARF 4 directory 0 is the unit's own
         directories = [root] * first + list(program.header["include_directory"])
         paths = ((root, directories[file["dir_index"]], file["name"]) for file in program.header["file_entry"])
         files = {index: posixpath.join(*parts).decode(errors="replace") for index, parts in enumerate(paths, first)}
+        has_headers = len({row.file for row in rows}) > 1  # entries of types and variables are many: not read in vain
+        sites = sorted(site for unit in units if has_headers for site in call_sites(unit) if site.file in files)
         for row, following in pairwise(rows):
-            named = not row.end_sequence and row.line > 0
-            if named and row.address < following.address:
-                yield row.address, following.address, SourceLine(files[row.file], row.line)
+            if not row.end_sequence and row.line > 0:
+                for start, end, site in by_caller(row.address, following.address, sites):
+                    file, line = (row.file, row.line) if site is None else (site.file, site.line)
+                    yield start, end, SourceLine(files[file], line)
