@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -112,6 +113,56 @@ def test_a_proof_and_a_timing_take_it(folder: Path) -> None:
     assert lanewise("prove", "mine.py", "--compile", command, "--lengths", "0..3").exit_code == 0
     timed = lanewise("cycles", "scaled.c", "int scaled(int a)", "3", "--compile", f"{CLANG} -DBY=3 -O1 -c scaled.c")
     assert timed.exit_code == 0
+
+
+@pytest.mark.parametrize("more", [[], ["--symbol", "other"]], ids=["", "of another name"])
+@pytest.mark.parametrize("by", ["--compile", "--object"])
+def test_the_command_that_a_failing_check_prints_for_debugging_opens_the_same_code(
+    folder: Path, by: str, more: list[str]
+) -> None:
+    command = f"{CLANG} -DBY=2 -O1 -g -c mine.c"
+    if more:
+        command += " -Dmine=other"
+    made = folder / "mine.o"
+    subprocess.run([*shlex.split(command), "-o", made], check=True)
+    given = [by, command if by == "--compile" else str(made), *more]
+    done = lanewise("check", "mine.py", *given, "--hold", "n=3", "--limit", "5000", "--vectors", "20", "--json")
+    words = shlex.split(json.loads(done.stdout)["debug"])
+    assert [words[words.index(name) + 1] for name in (by, "--hold", "--limit")] == [given[1], "n=3", "5000"]
+    opened = lanewise(*words[1:], "--script", "/dev/null")
+    assert (opened.exit_code, "mine.c:3" in opened.stdout, "n=3" in opened.stdout) == (0, True, True), opened.output
+    traced = lanewise("trace", *words[2 : words.index("--fault")])
+    assert (traced.exit_code, "mine.c:3" in traced.stdout) == (0, True), traced.output
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--object", "a.o"], "--object is for a kernel, and scaled.c is none"),
+        (["--symbol", "f"], "--symbol is for a kernel, and scaled.c is none"),
+        (["--hold", "a=3"], "--hold is for a kernel, and scaled.c is none"),
+        (["--hold", "a"], "--hold takes an argument and its number, such as n=8, not 'a'"),
+    ],
+)
+def test_what_a_session_of_a_function_does_not_take_is_refused(folder: Path, given: list[str], says: str) -> None:
+    done = lanewise("debug", "scaled.c", "scaled", "1", *given, "--script", "/dev/null")
+    assert (done.exit_code, says in done.stderr) == (2, True)
+
+
+def test_a_session_of_a_function_takes_the_command(folder: Path) -> None:
+    command = f"{CLANG} -DBY=3 -O1 -g -c scaled.c"
+    done = lanewise("debug", "scaled.c", "scaled", "7", "--compile", command, "--script", "/dev/null")
+    assert (done.exit_code, "scaled.c:4" in done.stdout) == (0, True), done.output
+
+
+def test_a_call_that_was_found_is_made_again_by_the_source_and_the_command(folder: Path) -> None:
+    command = f"{CLANG} -DBY=1 -O1 -g -c mine.c"
+    words = ["mine.py", "--compile", command, "--find", "taken at mine.c:3", "--lengths", "1..2", "--json"]
+    done = lanewise("prove", *words)
+    again = [shlex.split(one["again"]) for one in json.loads(done.stdout) if one["again"]]
+    assert again
+    for words in again:
+        assert (words[2], lanewise(*words[1:]).exit_code) == (str(folder / "mine.c"), 0)
 
 
 SUMMED = """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from isa.errors import LanewiseError
 from sim.kernels.kernel import Kernel
+from sim.toolchain.compile_commands import object_as_told
 from sim.toolchain.image import Image
 from sim.toolchain.objects import open_image
 
@@ -15,6 +18,37 @@ _SHOWN = 6
 def open_kernel(kernel: Kernel, source: Path, *flags: str) -> Image:
     """`open_image` of one of a kernel's sources, as the kernel wants it.  Raises what that raises."""
     return open_image(source, kernel.symbol, *flags, beside=kernel.with_sources, constructors=kernel.constructors)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """How a kernel's code is made, where it is not as the kernel says; what is not given is as there.
+
+    `object_file` is that code, or `compile_with` is how the first source is compiled, as `object_as_told` takes it;
+    `symbol` is the function in it, `beside` is linked with it, and with `constructors` those run before the calls.
+    """
+
+    object_file: Path | None = None
+    compile_with: str | None = None
+    symbol: str | None = None
+    beside: Sequence[Path] = ()
+    constructors: bool = False
+
+    def of(self, kernel: Kernel) -> Kernel:
+        """The kernel with that code, without a program of intrinsics where it has another.
+
+        Raises LanewiseError where both of object and command are given, and what compiling raises.
+        """
+        code = self.object_file
+        if self.compile_with is not None:
+            if code is not None:
+                raise LanewiseError("--object names what is compiled, --compile how to do it: give one of them")
+            code = object_as_told(self.compile_with, kernel.sources[0])
+        if code is not None or self.symbol is not None:
+            sources = kernel.sources if code is None else (code,)
+            kernel = replace(kernel, sources=sources, symbol=self.symbol or kernel.symbol, program=None)
+        constructors = kernel.constructors or self.constructors
+        return replace(kernel, with_sources=(*kernel.with_sources, *self.beside), constructors=constructors)
 
 
 def left_out(image: Image, reached: Collection[str] = ()) -> list[str]:

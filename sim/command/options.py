@@ -18,7 +18,6 @@ from sim.kernels.names import kernel_names
 from sim.terminal.output import fail, print_text, require_one_of, writing_file
 from sim.terminal.writable import require_writable
 from sim.toolchain.compile_commands import object_as_told
-from sim.toolchain.compilers import is_source
 from sim.toolchain.levels import LEVELS
 
 MAX_LANES = 10_000_000
@@ -68,12 +67,20 @@ def compile_flags(march: str | None, cflags: str, include: Sequence[Path] | None
 
 
 def as_compiled(source: Path, compile_with: str | None) -> Path:
-    """What stands for a source: its object where --compile says how that is made; ends the command where it is none."""
-    if compile_with is None:
-        return source
-    if not is_source(source):
-        fail(f"--compile says how a source is compiled, and {source} is none")
-    return object_as_told(compile_with, source)
+    """What stands for a source: its object where --compile says how that is made.  Raises as `object_as_told`."""
+    return source if compile_with is None else object_as_told(compile_with, source)
+
+
+def held_numbers(texts: Sequence[str] | None) -> dict[str, int]:
+    """The numbers of --hold by the names of their arguments; ends the command where one is none."""
+    numbers = {}
+    for text in texts or ():
+        name, _, number = text.partition("=")
+        try:
+            numbers[name] = int(number, 0)
+        except ValueError:
+            fail(f"--hold takes an argument and its number, such as n=8, not {text!r}")
+    return numbers
 
 
 def tell_lacking(found: Sequence[Lacking], quiet: bool) -> None:

@@ -214,10 +214,16 @@ def debug_failing(kernel: Kernel, job: Job, vectors: Vectors, outcome: Outcome, 
 
 
 def debug_function(
-    file: Path, symbol: str, texts: Sequence[str], flags: Sequence[str], beside: Sequence[Path] = (), seed: int = 0
+    file: Path,
+    symbol: str,
+    texts: Sequence[str],
+    flags: Sequence[str],
+    beside: Sequence[Path] = (),
+    seed: int = 0,
+    constructors: bool = False,
 ) -> DebuggedCall:
     """A call of a function as `lanewise run` makes it.  Raises what reading the arguments and compiling raise."""
-    name, image, prototype = open_function(file, symbol, flags, beside)
+    name, image, prototype = open_function(file, symbol, flags, beside, constructors)
     signature, values = read_arguments(prototype.signature, texts)
     kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
     return debug_kernel(kernel, Job(file, tuple(flags)), values, seed, has_golden=False, image=image)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from sim.call.captured import chosen_call
+from sim.call.kernel_image import Build
 from sim.call.limits import MAX_INSTRUCTIONS
 from sim.check.aim.aiming import aim
 from sim.check.check import Job, check_job, jobs_of
@@ -16,6 +18,7 @@ from sim.cycles.typical import output_elements, typical_arguments
 from sim.debug.calls import DebugError, DebuggedCall, debug_captured, debug_failing, debug_function, debug_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
 from sim.kernels.kernel_file import is_path, load_kernel
+from sim.toolchain.compile_commands import object_as_told
 from sim.toolchain.compilers import is_source
 from sim.toolchain.levels import LEVELS
 
@@ -30,7 +33,8 @@ class DebugRequest:
     `what` is a kernel, a kernel file (.py), captured calls (.jsonl), or a source, object or library with the function
     `symbol` and its `arguments`.  Of a kernel, `number` is an input set of a check with that `seed` and so many random
     `vectors`, and `failing` asks for the first one that fails, made small; `faults` are the source lines, of which a
-    check has found one at fault, such as "kernel.c:41".
+    check has found one at fault, such as "kernel.c:41".  Its code may be `kernel_symbol` of an `object_file`, and `hold`
+    numbers of its calls; `compile_with` is how the source of it, or of a function, is compiled.
     """
 
     what: str
@@ -49,6 +53,11 @@ class DebugRequest:
     faults: tuple[str, ...] = ()
     call: str | None = None
     limit: int = MAX_INSTRUCTIONS
+    object_file: Path | None = None
+    kernel_symbol: str | None = None
+    compile_with: str | None = None
+    constructors: bool = False
+    hold: Mapping[str, int] = field(default_factory=dict)
 
 
 def find_call(wanted: DebugRequest) -> DebuggedCall:
@@ -62,6 +71,9 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
         raise DebugError(f"{wanted.what} is a kernel and takes no function or argument such as {wanted.symbol!r}")
     if wanted.faults and not is_kernel:
         raise DebugError(f"--fault is for a kernel with a golden reference, and {wanted.what} is none")
+    of_kernels = {"--object": wanted.object_file, "--symbol": wanted.kernel_symbol, "--hold": wanted.hold}
+    if not is_kernel and (given := [option for option, value in of_kernels.items() if value]):
+        raise DebugError(f"{given[0]} is for a kernel, and {wanted.what} is none")
     for fault in wanted.faults:
         if not fault.rpartition(":")[2].isdecimal():
             raise DebugError(f"--fault takes FILE:LINE, such as kernel.c:41, not {fault!r}")
@@ -69,14 +81,21 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
         raise DebugError(f"--call is for captured calls (.jsonl), and {wanted.what} has none")
     if is_kernel:
         kernel = load_kernel(path, wanted.mode) if is_file else built_in_kernel(wanted.what, wanted.mode)
-        found = _of_kernel(kernel, wanted)
+        build = Build(
+            object_file=wanted.object_file, compile_with=wanted.compile_with, symbol=wanted.kernel_symbol,
+            beside=wanted.beside, constructors=wanted.constructors,
+        )  # fmt: skip
+        found = _of_kernel(build.of(kernel.held(wanted.hold)), wanted)
     elif path.suffix == ".jsonl":
         found = debug_captured(chosen_call(path, wanted.call))
     elif wanted.symbol is None:
         raise DebugError(f"name the function of {path} to call, and give its arguments")
     else:
         flags = (wanted.level, *wanted.flags)
-        found = debug_function(path, wanted.symbol, wanted.arguments, flags, wanted.beside, wanted.seed)
+        file = path if wanted.compile_with is None else object_as_told(wanted.compile_with, path)
+        found = debug_function(
+            file, wanted.symbol, wanted.arguments, flags, wanted.beside, wanted.seed, wanted.constructors
+        )
     return replace(found, limit=wanted.limit, faults=wanted.faults)
 
 

@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 from typing import NamedTuple
 
 from isa.errors import LanewiseError
+from sim.toolchain.compilers import is_source
 from sim.toolchain.tools import run_as_told
 
 _DATABASE = ".json"
@@ -33,9 +34,11 @@ def object_as_told(command: str, source: Path) -> Path:
     """The object of a source, compiled by a command line, or by its entry in a file whose name ends in .json.
 
     The command runs as it is, without a shell, and with `-o` of ours behind it: the object has the name of the source,
-    in a folder that is removed at the end of this process.  Raises CompileCommandError, and ToolchainError where the
-    command fails.
+    in a folder that is removed at the end of this process.  Raises CompileCommandError, also for what is no source, and
+    ToolchainError where the command fails.
     """
+    if not is_source(source):
+        raise CompileCommandError(f"--compile says how a source is compiled, and {source} is none")
     words, folder = _entry(Path(command), source) if command.endswith(_DATABASE) else _given(command)
     made = Path(mkdtemp(prefix="lanewise-"), f"{source.name}.o")
     atexit.register(shutil.rmtree, made.parent, ignore_errors=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -13,7 +13,7 @@ import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE, LanewiseError
 from sim.call.call import MAX_INSTRUCTIONS, Engine
-from sim.call.kernel_image import open_kernel
+from sim.call.kernel_image import Build, open_kernel
 from sim.call.needs import lacking, processors_named
 from sim.check.aim.aiming import Aimed, aim
 from sim.check.aim.power import Power
@@ -26,10 +26,10 @@ from sim.check.report import Outcome, Report
 from sim.check.separation import Separation, separation_of
 from sim.check.vectors import Vectors
 from sim.command.options import (
-    as_compiled,
     chosen_kernel,
     chosen_vectors,
     compile_flags,
+    held_numbers,
     optimisation_levels,
     tell_lacking,
 )
@@ -89,23 +89,13 @@ def check(
     flags = compile_flags(march, cflags, include)
     cores = processors_named(core)
     require_writable("--junit", junit_file)
-    chosen = chosen_kernel(kernel, mode).held(_held(hold)) if hold else chosen_kernel(kernel, mode)
+    chosen = chosen_kernel(kernel, mode).held(held_numbers(hold))
     levels = optimisation_levels(opt)
     runner: Engine = require_one_of("--engine", engine, get_args(Engine))
-    if object_file is not None and compile_with is not None:
-        fail("--object names what is compiled, --compile how to do it: give one of them", USAGE)
-    of_build = None if compile_with is None else as_compiled(chosen.sources[0], compile_with)
-    if (
-        object_file is not None or of_build is not None or symbol is not None
-    ):  # only that code is checked, not the program of intrinsics
-        one = object_file or of_build
-        sources = chosen.sources if one is None else (one,)
-        chosen = replace(chosen, sources=sources, symbol=symbol or chosen.symbol, program=None)
-    chosen = replace(
-        chosen,
-        with_sources=(*chosen.with_sources, *(beside or ())),
-        constructors=chosen.constructors or constructors,
-    )
+    chosen = Build(
+        object_file=object_file, compile_with=compile_with, symbol=symbol, beside=beside or (),
+        constructors=constructors,
+    ).of(chosen)  # fmt: skip
     compiler = compiler_version()  # before what takes long
     of_hardware = {"lanes": lanes, "profile": profile, "modules": modules}
     given = {name: str(value) for name, value in of_hardware.items() if value is not None}
@@ -119,23 +109,15 @@ def check(
         made = chosen_vectors(chosen, SHORT_LANES if rtl and vectors is None else vectors, seed)
     except KeyboardInterrupt:
         fail("interrupted before anything was compared", INTERRUPTED)
-    options = {
+    options: dict[str, object] = {
         "mode": mode, "seed": seed, "vectors": made.random_lanes, "opt": ",".join(levels), "engine": runner,
-        "limit": limit, "object": object_file,
-        "compile": compile_with, "symbol": symbol, "march": march, "cflags": cflags or None,
-        "core": core,
-        **of_hardware,
+        "limit": limit, "object": object_file, "compile": compile_with, "symbol": symbol, "march": march,
+        "cflags": cflags or None, "core": core, **of_hardware, "hold": hold, "include": include, "with": beside,
     }  # fmt: skip
-    switches = {"--strict": strict, "--constructors": constructors}
-    words = ["lanewise", "check", kernel, *(switch for switch, given in switches.items() if given)]
-    for name, value in options.items():
-        if value is not None and (name, value) not in _USUAL:
-            words += [f"--{name}", str(value)]
-    words += [word for one in hold or [] for word in ("--hold", one)]
-    files = [word for folder in include or [] for word in ("--include", str(folder))]
-    files += [word for file in beside or [] for word in ("--with", str(file))]
-    words += files
-    reproduce = typed([*words, "--rtl"] if rtl else words)
+    switches = {"--strict": strict, "--constructors": constructors, "--rtl": rtl}
+    reproduce = typed(
+        ["lanewise", "check", kernel, *_words(options), *(switch for switch, given in switches.items() if given)]
+    )
     for job in jobs[:1]:
         if job.source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_kernel(chosen, job.source, *job.flags), chosen.symbol, chosen.signature)
@@ -154,10 +136,11 @@ def check(
         report = _with_operand_classes(report, chosen, jobs, made)
     if report.failures and not report.interrupted and not hindrance:
         report = _shrunk(report, chosen, jobs, made, limit, hardware)
-        if object_file is None and symbol is None and not constructors:
-            same = {"mode": mode, "seed": seed, "vectors": made.random_lanes, "march": march, "cflags": cflags or None}
-            again = [word for name, value in same.items() if value is not None for word in (f"--{name}", str(value))]
-            report = replace(report, debug=_debugging(report, kernel, chosen, [*again, *files]))
+        of_call = {
+            name: value for name, value in options.items() if name not in ("opt", "engine", "core", *of_hardware)
+        }
+        same = [*_words(of_call), *["--constructors"] * constructors]
+        report = replace(report, debug=_debugging(report, kernel, chosen, same))
     lacked = lacking((need for outcome in report.outcomes for need in outcome.needs), cores)
     if as_json:
         print_json("check", {**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
@@ -264,16 +247,12 @@ def _told(work: Callable[[], Result]) -> Result | _Stopped:
         return _Stopped(str(error) or "there is no memory left", MISSING)
 
 
-def _held(texts: Sequence[str]) -> dict[str, int]:
-    """The numbers of --hold by the names of their arguments."""
-    numbers = {}
-    for text in texts:
-        name, _, number = text.partition("=")
-        try:
-            numbers[name] = int(number, 0)
-        except ValueError:
-            fail(f"--hold takes an argument and its number, such as n=8, not {text!r}", USAGE)
-    return numbers
+def _words(options: Mapping[str, object]) -> Iterator[str]:
+    """Options as they are given; those that are not given, or are as they are by themselves, are left out."""
+    for name, values in options.items():
+        if values is not None and (name, values) not in _USUAL:
+            for value in values if isinstance(values, list) else [values]:
+                yield from (f"--{name}", str(value))
 
 
 def _run(

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from isa.errors import INTERRUPTED, MISSING, LanewiseError
-from sim.command.options import compile_flags, optimisation_flag
+from sim.command.options import compile_flags, held_numbers, optimisation_flag
 from sim.debug.commands import SessionCommands
 from sim.debug.page.contents import page_contents
 from sim.debug.page.html import session_page
@@ -45,6 +45,11 @@ def debug(
     include: list[Path] | None,
     beside: list[Path] | None,
     limit: int,
+    object_file: Path | None,
+    kernel_symbol: str | None,
+    compile_with: str | None,
+    constructors: bool,
+    hold: list[str] | None,
 ) -> None:
     """Do what `lanewise debug` says: its options are those of `sim.command.signatures.looking.debug`."""
     require_writable("--html", html)
@@ -62,6 +67,8 @@ def debug(
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
         length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, faults=tuple(fault or ()),
         call=call, limit=limit,
+        object_file=object_file, kernel_symbol=kernel_symbol, compile_with=compile_with,
+        constructors=constructors, hold=held_numbers(hold),
     )  # fmt: skip
     try:
         session = Session(find_call(wanted))

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from isa.errors import INTERRUPTED, MISSING
-from sim.command.options import compile_flags, optimisation_flag
+from sim.command.options import compile_flags, held_numbers, optimisation_flag
 from sim.debug.gdb.monitor import GDB_COMMANDS
 from sim.debug.gdb.server import LOOPBACK, GdbServer
 from sim.debug.request import DebugRequest, find_call
@@ -38,6 +38,11 @@ def serve_gdb(
     include: list[Path] | None,
     beside: list[Path] | None,
     limit: int,
+    object_file: Path | None,
+    kernel_symbol: str | None,
+    compile_with: str | None,
+    constructors: bool,
+    hold: list[str] | None,
 ) -> None:
     """Do what `lanewise gdb` says: its options are those of `sim.command.signatures.looking.gdb`."""
     require_writable("--elf", elf)
@@ -46,6 +51,8 @@ def serve_gdb(
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
         length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, faults=tuple(fault or ()),
         call=call, limit=limit,
+        object_file=object_file, kernel_symbol=kernel_symbol, compile_with=compile_with,
+        constructors=constructors, hold=held_numbers(hold),
     )  # fmt: skip
     session = Session(find_call(wanted))
     try:

@@ -88,6 +88,7 @@ def prove(
             fail("--all-lengths compares with the golden reference, --same two builds: give one of them", USAGE)
         if source and compile_with is not None:
             fail("--source names what is compiled, --compile how to do it: give one of them", USAGE)
+        told_how = None if compile_with is None else (kernel.sources[0], compile_with)
         if compile_with is not None:
             kernel = replace(kernel, sources=(as_compiled(kernel.sources[0], compile_with),), program=None)
         if source:
@@ -123,7 +124,7 @@ def prove(
                 kernel=kernel, shapes=shapes, seconds=timeout, jobs=jobs, kept_in=_cache(no_cache),
                 has_reference=not is_prototype,
             )  # fmt: skip
-            _find(search, builds, wanted, as_json)
+            _find(search, builds, wanted, told_how, as_json)
             return
         told = typed(words)
         _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, is_prototype, all_lengths,
@@ -313,8 +314,13 @@ def _prove_kernel(
     raise typer.Exit({"proved": 0, "counter-example": MISMATCH, "unknown": MISSING}[proof.outcome])
 
 
-def _find(search: InputSearch, jobs: Sequence[Job], wanted: AtLine | Unlike, as_json: bool) -> None:
-    """Look for an input, tell what came of it, and end with the exit code that says so."""
+def _find(
+    search: InputSearch, jobs: Sequence[Job], wanted: AtLine | Unlike, told: tuple[Path, str] | None, as_json: bool
+) -> None:
+    """Look for an input, tell what came of it, and end with the exit code that says so.
+
+    `told` are a source and how it was compiled to what the only job has, if it was.
+    """
     found, nowhere = list[tuple[FoundInput, str]](), list[FindError]()
     try:
         with progress_bar() as progress:
@@ -330,7 +336,7 @@ def _find(search: InputSearch, jobs: Sequence[Job], wanted: AtLine | Unlike, as_
                 title = " ".join([job.name, *job.flags[:1]])
                 try:
                     found += [
-                        (one, _run_again(search.kernel, job, one)) for one in search.at_line(title, image, wanted)
+                        (one, _run_again(search.kernel, job, one, told)) for one in search.at_line(title, image, wanted)
                     ]
                 except FindError as error:  # another source may have the line
                     nowhere.append(error)
@@ -346,16 +352,19 @@ def _find(search: InputSearch, jobs: Sequence[Job], wanted: AtLine | Unlike, as_
     raise typer.Exit(0 if "found" in verdicts else MISMATCH if verdicts == {"none can"} else MISSING)
 
 
-def _run_again(kernel: Kernel, job: Job, found: FoundInput) -> str:
+def _run_again(kernel: Kernel, job: Job, found: FoundInput, told: tuple[Path, str] | None) -> str:
     """The command that makes the call with what was found; "" where nothing was, or arguments are no text."""
     if found.inputs is None or job.source is None:
         return ""
     texts = written_arguments(kernel.signature, kernel.arguments(found.inputs))
     if texts is None:
         return ""
-    level, *flags = job.flags or ("-O2",)
-    words = ["lanewise", "run", str(job.source), kernel.symbol, *texts, "--opt", level.removeprefix("-")]
-    words += ["--cflags", shlex.join(flags)] if flags else []
+    source, command = (job.source, None) if told is None else told
+    words = ["lanewise", "run", str(source), kernel.symbol, *texts]
+    if job.flags:
+        level, *flags = job.flags
+        words += ["--opt", level.removeprefix("-"), *(["--cflags", shlex.join(flags)] if flags else [])]
+    words += [] if command is None else ["--compile", command]
     return typed([*words, *(word for path in kernel.with_sources for word in ("--with", str(path)))])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
-from sim.command.options import compile_flags, optimisation_flag
+from sim.command.options import compile_flags, held_numbers, optimisation_flag
 from sim.debug.conditions import At
 from sim.debug.request import DebugRequest, find_call
 from sim.debug.session import Session
@@ -52,6 +52,11 @@ def trace(
     include: list[Path] | None,
     beside: list[Path] | None,
     limit: int,
+    object_file: Path | None,
+    kernel_symbol: str | None,
+    compile_with: str | None,
+    constructors: bool,
+    hold: list[str] | None,
 ) -> None:
     """Do what `lanewise trace` says: its options are those of `sim.command.signatures.looking.trace`."""
     chosen = require_one_of("--format", form, _FORMS)
@@ -63,6 +68,8 @@ def trace(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
         length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, call=call, limit=limit,
+        object_file=object_file, kernel_symbol=kernel_symbol, compile_with=compile_with,
+        constructors=constructors, hold=held_numbers(hold),
     )  # fmt: skip
     session = Session(find_call(wanted))
     places = At(frozenset(pc for each in session.code_of(at) for pc in each)) if at is not None else None

@@ -15,6 +15,7 @@ from sim.command.signatures.shared import (
     Cflags,
     CompileWith,
     Constructors,
+    Hold,
     Include,
     Jobs,
     March,
@@ -43,10 +44,7 @@ def check(
     ] = None,
     opt: Annotated[str, typer.Option(help="Optimisation levels, separated by commas.")] = ",".join(LEVELS),
     mode: Mode = None,
-    hold: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=NUMBER", help="This argument has this number in all input sets; may be repeated."),
-    ] = None,
+    hold: Hold = None,
     engine: Annotated[str, typer.Option(help="lockstep, or machine: without the emulator, some 20 times faster.")] = (
         "lockstep"
     ),

@@ -30,6 +30,14 @@ CompileWith = Annotated[
         "compile_commands.json with its entry.",
     ),
 ]
+ObjectFile = Annotated[
+    Path | None, typer.Option("--object", help="Of a kernel: this object, library, lib.a(member.o) or linked program.")
+]
+KernelSymbol = Annotated[str | None, typer.Option("--symbol", help="The function in it; default: the kernel's.")]
+Hold = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=NUMBER", help="This argument has this number in all input sets; may be repeated."),
+]
 Include = Annotated[
     list[Path] | None, typer.Option(exists=True, file_okay=False, help="A folder of headers; may be repeated.")
 ]

@@ -23,7 +23,18 @@ from sim.command.signatures.looking.which_call import (
     Vectors,
     What,
 )
-from sim.command.signatures.shared import Beside, Cflags, Include, March, Mode
+from sim.command.signatures.shared import (
+    Beside,
+    Cflags,
+    CompileWith,
+    Constructors,
+    Hold,
+    Include,
+    KernelSymbol,
+    March,
+    Mode,
+    ObjectFile,
+)
 from sim.terminal.on_demand import done_by
 
 
@@ -52,6 +63,11 @@ def debug(
     include: Include = None,
     beside: Beside = None,
     limit: CallLimit = MAX_INSTRUCTIONS,
+    object_file: ObjectFile = None,
+    kernel_symbol: KernelSymbol = None,
+    compile_with: CompileWith = None,
+    constructors: Constructors = False,
+    hold: Hold = None,
 ) -> None:
     """Stand on any instruction of one call: step, go back, look at lanes, ask why.
 

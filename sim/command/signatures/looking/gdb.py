@@ -23,7 +23,18 @@ from sim.command.signatures.looking.which_call import (
     Vectors,
     What,
 )
-from sim.command.signatures.shared import Beside, Cflags, Include, March, Mode
+from sim.command.signatures.shared import (
+    Beside,
+    Cflags,
+    CompileWith,
+    Constructors,
+    Hold,
+    Include,
+    KernelSymbol,
+    March,
+    Mode,
+    ObjectFile,
+)
 from sim.terminal.on_demand import done_by
 
 
@@ -50,6 +61,11 @@ def serve_gdb(
     include: Include = None,
     beside: Beside = None,
     limit: CallLimit = MAX_INSTRUCTIONS,
+    object_file: ObjectFile = None,
+    kernel_symbol: KernelSymbol = None,
+    compile_with: CompileWith = None,
+    constructors: Constructors = False,
+    hold: Hold = None,
 ) -> None:
     """Serve one call to gdb-multiarch, forwards and back: lanes, breakpoints, watchpoints, monitor why.
 
