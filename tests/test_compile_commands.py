@@ -92,6 +92,37 @@ def test_what_cannot_be_compiled_is_one_sentence(folder: Path, command: str, cod
     assert (found, says in str(said), "Traceback" in str(said)) == (code, True, False)
 
 
+WITHOUT = "has no source lines of"
+
+
+@pytest.mark.parametrize(("more", "has_lines"), [("", True), ("-g0", False), ("-gdwarf-4", True)])
+def test_source_lines_are_asked_of_a_compiler_that_was_not_told_about_them(
+    folder: Path, more: str, has_lines: bool
+) -> None:
+    command = f"{CLANG} -DBY=3 -O1 {more} -c scaled.c"
+    told = lanewise("debug", "scaled.c", "int scaled(int a)", "7", "--compile", command, "--script", "/dev/null")
+    assert ("scaled.c:4" in told.stdout, f"{WITHOUT} scaled: compile it with -g" in told.stdout) == (
+        has_lines, not has_lines
+    ), told.output  # fmt: skip
+    timed = lanewise("cycles", "scaled.c", "int scaled(int a)", "7", "--compile", command)
+    assert (WITHOUT in timed.stdout) is not has_lines
+
+
+def test_another_program_that_compiles_is_called_as_it_is(folder: Path) -> None:
+    (folder / "wrap").write_text(f'#!/bin/sh\necho "$@" > said\nexec {CLANG} "$@"\n')
+    (folder / "wrap").chmod(0o755)
+    assert run("--compile", "./wrap -DBY=6 -c scaled.c") == (0, 42)
+    assert "-g" not in (folder / "said").read_text().split()
+
+
+@pytest.mark.usefixtures("verdict_alone")
+def test_a_check_says_what_to_do_where_there_are_no_source_lines(folder: Path) -> None:
+    for flags, has_lines in (("-g0", False), ("-g1", True)):
+        command = f"{CLANG} -DBY=1 -O1 {flags} -c mine.c"
+        told = lanewise("check", "mine.py", "--compile", command, "--vectors", "20").stdout
+        assert (f"note: mine.c.o {WITHOUT} mine: compile it with -g" in told) is not has_lines
+
+
 def test_an_object_cannot_be_compiled(folder: Path) -> None:
     (folder / "a.o").write_bytes(b"")
     done = lanewise("run", "a.o", "int scaled(int a)", "7", "--compile", "gcc")

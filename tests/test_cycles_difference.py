@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from sim.cycles import TimedResult, differences, estimate
+import pytest
+
+from sim.cycles import TimedResult, differences, estimate, time_kernel
+from sim.kernels.kernel import built_in_kernel
+from sim.toolchain.compilers import compiled
+from support.command import lanewise
 
 CHAIN = """\
 loop:
@@ -20,6 +28,59 @@ def timed(folder: Path, text: str) -> TimedResult:
     path = folder / "loop.s"
     path.write_text(text)
     return estimate(path, cores=["neoverse-n1"], count=COUNT).rows[0].result
+
+
+def run_json(*words: object) -> Any:
+    done = lanewise(*words, "--core", "cortex-a55", "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+SUMS = """
+int sum(const signed char *a, int n) {{
+    int s = 0;
+    for (int i = 0; i < n; i++) s += {term};
+    return s;
+}}
+"""
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two versions of a function; of one the object, which does not say how it is called."""
+    monkeypatch.chdir(tmp_path)
+    for name, term in (("one", "a[i]"), ("two", "a[i] * a[i]")):
+        Path(f"{name}.c").write_text(SUMS.format(term=term))
+    Path("one.o").write_bytes(compiled(Path("one.c"), "-O2", "-g0"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("files", [("one.o", "two.c"), ("two.c", "one.o")], ids=" ".join)
+@pytest.mark.usefixtures("two")
+def test_a_version_without_debug_information_is_called_as_the_other_says(files: tuple[str, str]) -> None:
+    both = [run_json("cycles", file, "int sum(const signed char *a, int n)", "zeros:64", 64) for file in files]
+    (found,) = run_json("cycles", files[0], "sum", "zeros:64", 64, "--diff", files[1])["differences"]
+    assert [found["before"], found["after"]] == [one["results"][0]["cycles"] for one in both]
+
+
+@pytest.mark.usefixtures("two")
+def test_without_another_version_the_prototype_is_asked_for_and_the_arrays_given_are_its_extents() -> None:
+    refused = lanewise("cycles", "one.o", "sum", "zeros:64", 64)
+    assert (refused.exit_code, "or give the prototype in place of the name" in refused.stderr) == (2, True)
+    done = [lanewise("run", "one.c", f"int sum({array}, int n)", "1,2,3", 3, "--json") for array in (
+        "const signed char *a", "const signed char a[]", "const signed char a[n]")]  # fmt: skip
+    assert [json.loads(one.stdout)["outputs"] for one in done] == [{"returned": 6}] * 3
+
+
+def test_another_source_of_a_kernel_is_timed_in_the_place_of_its_own(tmp_path: Path) -> None:
+    other = tmp_path / "other.c"
+    own = built_in_kernel("quantized_multiplier")
+    other.write_text(own.sources[1].read_text())
+    (found,) = run_json("cycles", own.name, "--diff", other)["differences"]
+    versions = [replace(own, sources=(source,), program=None) for source in own.sources[:2]]
+    cycles = [time_kernel(one, ["cortex-a55"])[0].cycles for one in versions]
+    assert [found["before"], found["after"]] == cycles
+    assert cycles[0] != cycles[1]
 
 
 def test_a_broken_chain_gains_with_the_instructions_that_waited(tmp_path: Path) -> None:

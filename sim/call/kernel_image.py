@@ -68,5 +68,12 @@ def left_out(image: Image, reached: Collection[str] = ()) -> list[str]:
     return said
 
 
+def without_lines(image: Image, symbol: str) -> list[str]:
+    """What to do where nothing says of which source line a function's code is, in a sentence."""
+    if image.source_line(image.symbol(symbol).address) is not None:
+        return []
+    return [f"{image.path.name} has no source lines of {symbol}: compile it with -g"]
+
+
 def _some(names: list[str]) -> str:
     return ", ".join([*names[:_SHOWN], *["..."] * (len(names) > _SHOWN)])

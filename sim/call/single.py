@@ -28,7 +28,7 @@ from sim.kernels.signature import (
     nested,
 )
 from sim.toolchain.function_types import function_signature
-from sim.toolchain.image import Image
+from sim.toolchain.image import Image, ImageError
 from sim.toolchain.objects import open_image
 
 LARGEST_COUNT = 1 << 24
@@ -40,19 +40,31 @@ class ArgumentError(LanewiseError):
 
 
 def open_function(
-    file: Path, symbol: str, flags: Sequence[str], beside: Sequence[Path] = (), constructors: bool = False
+    file: Path,
+    symbol: str,
+    flags: Sequence[str],
+    beside: Sequence[Path] = (),
+    constructors: bool = False,
+    other: Path | None = None,
 ) -> tuple[str, Image, Prototype]:
     """A function of a source, object or library by its name, or by its prototype: its name, image and prototype.
 
-    What lies `beside` is linked with it; `constructors` are run first where that is asked.  Raises
-    PrototypeError, and what `open_image` and `function_signature` raise.
+    What lies `beside` is linked with it; `constructors` are run first where that is asked.  Where the file does not
+    say how the function is called, an `other` version of it may.  Raises PrototypeError, and what `open_image` and
+    `function_signature` raise.
     """
     if "(" in symbol:
-        prototype = parse_prototype(symbol)
+        prototype = parse_prototype(symbol, with_arrays=True)
         image = open_image(file, prototype.name, *flags, beside=beside, constructors=constructors)
         return prototype.name, image, prototype
     image = open_image(file, symbol, *flags, beside=beside, constructors=constructors)
-    return symbol, image, Prototype(symbol, function_signature(image, symbol))
+    try:
+        return symbol, image, Prototype(symbol, function_signature(image, symbol))
+    except ImageError:
+        with suppress(ImageError):
+            if other is not None:
+                return symbol, image, Prototype(symbol, function_signature(open_image(other, symbol, *flags), symbol))
+        raise
 
 
 def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signature, dict[str, Any]]:

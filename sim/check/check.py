@@ -21,7 +21,7 @@ from sim.call.call import (
     ProgramKernel,
 )
 from sim.call.guards.findings import GuardError, GuardFinding
-from sim.call.kernel_image import left_out, open_kernel
+from sim.call.kernel_image import left_out, open_kernel, without_lines
 from sim.call.native.code import PATIENCE
 from sim.call.native.share import NativeShare
 from sim.check.compare import Comparison, WrongLane
@@ -176,7 +176,9 @@ class JobRun:
             coverage=compiled.coverage() if compiled is not None else None, failed_set=failed_set,
             needs=compiled.needs if compiled is not None else (),
             native=compiled.native if compiled is not None else NativeShare(),
-            left_out=tuple(left_out(self._image, reached)) if self._image is not None else (),
+            left_out=() if self._image is None else (
+                *left_out(self._image, reached), *without_lines(self._image, self._kernel.symbol)
+            ),
         )  # fmt: skip
 
     def _run(self, advance: Advance) -> str:

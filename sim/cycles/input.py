@@ -11,7 +11,7 @@ from typing import Any
 from isa.instruction import Instruction
 from sim.call.call import MAX_INSTRUCTIONS
 from sim.call.captured import chosen_call
-from sim.call.kernel_image import open_kernel
+from sim.call.kernel_image import open_kernel, without_lines
 from sim.call.single import open_function, read_arguments
 from sim.cycles.branches import Branches, branches_of
 from sim.cycles.executed import execute_call, execute_captured, executed_program
@@ -142,22 +142,32 @@ def _timed_call(
     if kernel.work is not None:
         unit, count = kernel.work
         elements, assumed = value_of(count, arguments), f"an element is a {unit}"
+    if image is not None:
+        assumed = "; ".join(filter(None, (assumed, *without_lines(image, kernel.symbol))))
     return TimedCall(title, shown_arguments(arguments), stream, elements, image, assumed)
 
 
 def function_call(
-    file: Path, symbol: str, texts: Sequence[str], level: str, flags: Sequence[str], limit: int
+    file: Path,
+    symbol: str,
+    texts: Sequence[str],
+    level: str,
+    flags: Sequence[str],
+    limit: int,
+    other: Path | None = None,
 ) -> TimedCall:
     """A call of a function as `lanewise run` makes it; `symbol` is its name or its prototype.
 
-    Raises ArgumentError and PrototypeError, and what compiling and calling raise.
+    An `other` version may say how it is called, where the file does not.  Raises ArgumentError and PrototypeError, and
+    what compiling and calling raise.
     """
-    name, image, prototype = open_function(file, symbol, (level, *flags))
+    name, image, prototype = open_function(file, symbol, (level, *flags), other=other)
     title = f"{name} {level}" if is_source(file) else name
     signature, values = read_arguments(prototype.signature, texts)
     kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
     stream = execute_call(image, kernel, values, _SEED, limit)
-    return TimedCall(title, shown_arguments(values), stream, elements_of(signature, values), image)
+    elements, assumed = elements_of(signature, values), "; ".join(without_lines(image, name))
+    return TimedCall(title, shown_arguments(values), stream, elements, image, assumed)
 
 
 def bare_loop(file: Path, label: str | None, count: int, elements: int, flags: Sequence[str]) -> Timed:

@@ -53,7 +53,11 @@ class UsageError(LanewiseError):
 
 @dataclass(frozen=True, kw_only=True)
 class TimingRequest:
-    """What is to be timed, as it was given; None for what was not given."""
+    """What is to be timed, as it was given; None for what was not given.
+
+    `source` is timed in place of that of a kernel; an `other` version of a function says how it is called, where its
+    own file does not.
+    """
 
     what: str
     symbol: str | None
@@ -70,6 +74,8 @@ class TimingRequest:
     unroll: int | None = None
     interleave: int | None = None
     call: str | None = None
+    source: Path | None = None
+    other: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,16 @@ class TimedGroup:
 
     title: str
     timed: tuple[Timed, ...]
+
+
+def two_versions(wanted: TimingRequest, other: str) -> tuple[TimingRequest, TimingRequest]:
+    """What is to be timed, and another version of it: of a kernel another one, or another file with its function."""
+    after = replace(wanted, what=other)
+    if _kind(wanted) is TimedKind.KERNEL and _kind(after) is not TimedKind.KERNEL:
+        return wanted, replace(wanted, source=Path(other))
+    if _kind(wanted) is _kind(after) is TimedKind.FUNCTION:
+        return replace(wanted, other=Path(other)), replace(after, other=Path(wanted.what))
+    return wanted, after
 
 
 def find_timed(wanted: TimingRequest) -> TimedGroup:
@@ -105,6 +121,8 @@ def _kind(wanted: TimingRequest) -> TimedKind:
 def _kernel(wanted: TimingRequest) -> TimedGroup:
     is_file = wanted.what.endswith(".py")
     kernel = load_kernel(Path(wanted.what), wanted.mode) if is_file else built_in_kernel(wanted.what, wanted.mode)
+    if wanted.source is not None:
+        kernel = replace(kernel, sources=(wanted.source,), program=None)
     seed = USUAL_SEED if wanted.seed is None else wanted.seed
     calls = kernel_calls(kernel, wanted.levels, wanted.flags, wanted.length, seed, wanted.limit)
     return TimedGroup(kernel.title, tuple(_counted(call, wanted) for call in calls))
@@ -116,7 +134,8 @@ def _function(wanted: TimingRequest) -> TimedGroup:
         raise UsageError(f"name the function of {path} to call, and give its arguments")
     levels = wanted.levels if is_source(path) else wanted.levels[:1]
     calls = [
-        function_call(path, wanted.symbol, wanted.arguments, level, wanted.flags, wanted.limit) for level in levels
+        function_call(path, wanted.symbol, wanted.arguments, level, wanted.flags, wanted.limit, wanted.other)
+        for level in levels
     ]
     return TimedGroup(f"{wanted.symbol} of {path.name}", tuple(_counted(call, wanted) for call in calls))
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from sim.call.kernel_image import without_lines
 from sim.cycles.cores import REAL_CORES
 from sim.debug.calls import debug_other_build
 from sim.debug.cycles import CallCycles
@@ -84,7 +85,8 @@ class SessionCommands:
 
     def opening(self) -> str:
         """Go to where the call goes wrong, and say what is wrong, with the way of a wrong lane; where one stands."""
-        session, told = self.session, list[str]()
+        session, call = self.session, self.session.call
+        told = without_lines(call.image, call.kernel.symbol) if call.image and call.kernel else []
         trouble = session.trouble
         if trouble is not None:
             told.append(trouble.says)

@@ -33,8 +33,8 @@ class DebugRequest:
     `what` is a kernel, a kernel file (.py), captured calls (.jsonl), or a source, object or library with the function
     `symbol` and its `arguments`.  Of a kernel, `number` is an input set of a check with that `seed` and so many random
     `vectors`, and `failing` asks for the first one that fails, made small; `faults` are the source lines, of which a
-    check has found one at fault, such as "kernel.c:41".  Its code may be `kernel_symbol` of an `object_file`, and `hold`
-    numbers of its calls; `compile_with` is how the source of it, or of a function, is compiled.
+    check has found one at fault, such as "kernel.c:41".  Its code may be `kernel_symbol` of an `object_file`, and it
+    may `hold` numbers of its calls; `compile_with` is how the source of it, or of a function, is compiled.
     """
 
     what: str

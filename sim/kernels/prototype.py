@@ -85,15 +85,16 @@ class Prototype(NamedTuple):
     signature: Signature
 
 
-def parse_prototype(text: str, types: KnownTypes | None = None) -> Prototype:
+def parse_prototype(text: str, types: KnownTypes | None = None, *, with_arrays: bool = False) -> Prototype:
     """The function that a C prototype declares: its name, and the signature by which it is called.
 
     Arrays have their extents in brackets: `const int8_t a[rows][length]`.  `const` ones are inputs; `inout` stands
     before one that is both, `_Nullable` behind the star of one that may be null, [rows:stride] where rows lie apart,
     `over_read(16)` and `aligned(16)` behind the brackets.  Types may be defined before it; those that are not are asked
-    of `types` (`sim.toolchain.declared_types`).  Raises PrototypeError, and what `types` raises.
+    of `types` (`sim.toolchain.declared_types`).  A caller `with_arrays` knows their extents: a pointer needs none, as
+    in C's headers, and has the extent 0.  Raises PrototypeError, and what `types` raises.
     """
-    reader = _Reader(text, types)
+    reader = _Reader(text, types, with_arrays)
     returns, returned = reader.result()
     name = reader.address() or reader.word("the name of the function")
     reader.expect("(")
@@ -109,11 +110,11 @@ def parse_prototype(text: str, types: KnownTypes | None = None) -> Prototype:
 class _Reader:
     """The tokens of a prototype, read from left to right."""
 
-    def __init__(self, text: str, types: KnownTypes | None) -> None:
+    def __init__(self, text: str, types: KnownTypes | None, with_arrays: bool = False) -> None:
         if len(text) > LONGEST:
             raise PrototypeError(f"a prototype has at most {LONGEST:,} characters, not {len(text):,}")
         self._tokens, at = list[str](), 0
-        self._types, self._elsewhere = dict[str, CType](), types
+        self._types, self._elsewhere, self._with_arrays = dict[str, CType](), types, with_arrays
         text = _COMMENT.sub(" ", text).strip()
         while at < len(text):
             found = _TOKEN.match(text, at)
@@ -300,6 +301,8 @@ class _Reader:
             raise PrototypeError(f"{name!r} points to vectors: give the type of their lanes, and extents in lanes")
         if not isinstance(kind, CNumber | CVoid) or stars > 2:
             raise PrototypeError(f"{name!r} points to what no array holds: give arrays of numbers or of structures")
+        if self._with_arrays:
+            shape += [0] * (max(stars, 1) - len(shape))
         if len(shape) < max(stars, 1):
             wanted = f"one for each *, as in {name}[count][length]" if stars == 2 else f"one, as in {name}[length]"
             raise PrototypeError(f"the pointer {name!r} has no extent: give {wanted}")
@@ -335,6 +338,8 @@ class _Reader:
         tokens = [str(int(t, 16)) if t[:2] in ("0x", "0X") else t for t in self._tokens[first : self._at]]
         if len(tokens) == 1 and tokens[0].isdigit():
             return int(tokens[0])
+        if not tokens and self._with_arrays:
+            return 0
         if not tokens:
             raise PrototypeError(f"expected an extent: a number or the name of an argument {self._place()}")
         extent = " ".join(tokens).replace("( ", "(").replace(" )", ")").replace(" . ", ".")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
@@ -17,6 +19,7 @@ from sim.toolchain.tools import run_as_told
 
 _DATABASE = ".json"
 _SHOWN = 6
+_DRIVERS = re.compile(r"(.+-)?(gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(-[\d.]+)?(\.exe)?")
 
 
 class CompileCommandError(LanewiseError):
@@ -33,19 +36,26 @@ class CompileCommand(NamedTuple):
 def object_as_told(command: str, source: Path) -> Path:
     """The object of a source, compiled by a command line, or by its entry in a file whose name ends in .json.
 
-    The command runs as it is, without a shell, and with `-o` of ours behind it: the object has the name of the source,
-    in a folder that is removed at the end of this process.  Raises CompileCommandError, also for what is no source, and
-    ToolchainError where the command fails.
+    The command runs without a shell, with `-o` of ours behind it, and with `-g`, for source lines, where it is one of
+    gcc or clang that says nothing of them: the object has the name of the source, in a folder that is removed at the
+    end of this process.  Raises CompileCommandError, also for what is no source, and ToolchainError where the command
+    fails.
     """
     if not is_source(source):
         raise CompileCommandError(f"--compile says how a source is compiled, and {source} is none")
     words, folder = _entry(Path(command), source) if command.endswith(_DATABASE) else _given(command)
     made = Path(mkdtemp(prefix="lanewise-"), f"{source.name}.o")
     atexit.register(shutil.rmtree, made.parent, ignore_errors=True)
-    run_as_told([*words, "-o", str(made)], folder)
+    run_as_told([*words, *_with_lines(words), "-o", str(made)], folder)
     if not made.is_file():
         raise CompileCommandError(f"the command {words[0]} ends well and has made no object of {source} by -o {made}")
     return made
+
+
+def _with_lines(words: Sequence[str]) -> list[str]:
+    """What a command lacks so that its object has source lines; the code is the same with them."""
+    is_known = any(_DRIVERS.fullmatch(Path(word).name) for word in words)
+    return ["-g"] if is_known and not any(word.startswith("-g") for word in words) else []
 
 
 def _given(command: str) -> CompileCommand:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -24,7 +23,7 @@ from sim.cycles.kernel import SWEEPS
 from sim.cycles.kernel import advise as advice_of
 from sim.cycles.kernel import sweep as sweep_of
 from sim.cycles.llvm_mca import LlvmMca, find_llvm_mca
-from sim.cycles.options import TimedGroup, TimingRequest, find_timed
+from sim.cycles.options import TimedGroup, TimingRequest, find_timed, two_versions
 from sim.cycles.result import Conditions, TimedResult, beside, steady_start, time_on
 from sim.machine.errors import ExecutionError
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, write_file
@@ -124,8 +123,9 @@ def cycles(
         fail(f"--sweep takes {', '.join(SWEEPS)}, not {unknown[0]!r}", USAGE)
     try:
         tool = find_llvm_mca() if compare else None
+        wanted, second = two_versions(wanted, diff) if diff else (wanted, None)
         found, groups = _timed(wanted, cores, conditions, tool)
-        other = _timed(replace(wanted, what=diff), cores, conditions, None)[1] if diff else []
+        other = _timed(second, cores, conditions, None)[1] if second else []
     except KeyboardInterrupt:
         fail("interrupted before everything was timed", INTERRUPTED)
     title = "; ".join([found.title, *changes.texts, *conditions.texts])

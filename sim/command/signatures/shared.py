@@ -26,8 +26,8 @@ CompileWith = Annotated[
     str | None,
     typer.Option(
         "--compile",
-        help="How your build compiles the source: 'aarch64-linux-gnu-gcc -O2 -c x.c', run without a shell, or a "
-        "compile_commands.json with its entry.",
+        help="How your build compiles the source: 'aarch64-linux-gnu-gcc -O2 -c x.c', run without a shell and "
+        "with -g, or a compile_commands.json with its entry.",
     ),
 ]
 ObjectFile = Annotated[
