@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -469,6 +470,22 @@ def blind(tmp_path: Path) -> Path:
     text = file.read_text()
     file.write_text(text.replace('{"a": Domain(corners=(64, -64)),', '{"a": Domain(0, 0),'))
     return file
+
+
+def test_a_weak_check_prints_the_commands_that_decide_what_it_has_not(
+    blind: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.check.aim.aiming.sought", lambda *_: set())  # the solver has no time
+    shown = lanewise("check", blind, "--opt", "O2", "--cflags=-DA='b c'", "--vectors", 50).stdout
+    commands = re.findall(r"whether an input can: lanewise (prove .*)", shown)
+    assert 1 <= len(commands) <= 3
+    for words in map(shlex.split, commands):
+        assert words[:6] == ["prove", str(blind), "--opt", "O2", "--cflags", "-DA='b c'"]
+        answers = json.loads(lanewise(*words, "--lengths", "4", "--json").stdout)
+        assert {answer["verdict"] for answer in answers} <= {"found", "none can"}
+        what, _, place = words[words.index("--find") + 1].partition(" at ")
+        assert all(answer["what"].startswith(f"{what} at {place} ") for answer in answers)
+    assert "whether an input can" not in lanewise("check", blind, "--opt", "O2", "--hold", "n=3").stdout
 
 
 def test_a_pass_that_says_little_is_called_weak(blind: Path) -> None:

@@ -155,7 +155,7 @@ class Report:
     where every bit counts.  `mode` is the kernel's, "" where it has one only.  `shrunk` is the first failing input set
     made small, as text, `debug` the command that opens it where it goes wrong, "" where there is none.  `hindrance`
     says what of the environment ended it early, such as a full disk; `power` how much the inputs can tell, None where
-    nothing was aimed.
+    nothing was aimed; `questions` are commands that decide whether others could tell more.
     """
 
     kernel: str
@@ -173,6 +173,7 @@ class Report:
     debug: str = ""
     mode: str = ""
     power: Power | None = None
+    questions: Sequence[str] = ()
 
     @property
     def title(self) -> str:

@@ -52,6 +52,8 @@ def show_report(report: Report, console: Console) -> None:
         passed = "[yellow]PASSED, weak[/yellow]" if report.weak else "[green]PASSED[/green]"
         verdict = f"{passed}: {agree} on every lane{compared}"
     console.print(verdict, highlight=False)
+    for command in report.questions:
+        console.print(f"whether an input can: {escape(command)}", highlight=False, soft_wrap=True)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
     if report.debug:
         console.print(f"debug: {escape(report.debug)}", highlight=False, soft_wrap=True)

@@ -180,6 +180,15 @@ class Power:
             found.append(f"only {len(self.shown)} of {len(self.possible)} mistakes in the code would have been shown")
         return found
 
+    @property
+    def asked(self) -> list[OperandsMet]:
+        """Of lines at which no input would have shown a mistake, the classes of which it is not known whether one can
+        meet them: one of each build, line and class.
+        """
+        blind = self.blind_lines
+        open_ones = [met for met in self.operands if met.place in blind and met.why_not == NOT_FOUND]
+        return [*{(met.build, met.place, met.name): met for met in open_ones}.values()]
+
     def _never_met(self, place: str) -> list[str]:
         """What operands no lane met at a source line, in words."""
         names = {(met.name, met.why_not): None for met in self.operands if met.place == place and not met.met}

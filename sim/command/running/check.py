@@ -54,6 +54,8 @@ from sim.toolchain.shell import typed
 from sim.view.junit import render_junit
 from sim.view.report import show_report
 
+_QUESTIONS = 3
+"""Commands that a weak check prints at most."""
 _USUAL = (("engine", "lockstep"), ("limit", MAX_INSTRUCTIONS))
 
 
@@ -132,6 +134,8 @@ def check(
         common_flags=common_flags, engine=runner, separation=about.separation,
         tolerance=str(chosen.tolerance or ""), mode=chosen.mode, power=about.power,
     )  # fmt: skip
+    if report.weak and not (hold or beside or constructors):
+        report = replace(report, questions=_questions(about.power, jobs, kernel, options))
     if coverage and not hindrance:
         report = _with_operand_classes(report, chosen, jobs, made)
     if report.failures and not report.interrupted and not hindrance:
@@ -329,6 +333,24 @@ def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]
                 words += [word for line in outcome.mismatch.fault.lines for word in ("--fault", line)]
             return typed([*words, *(["--source", source.name] if source != kernel.sources[0] else [])])
     return ""
+
+
+def _questions(power: Power, jobs: Sequence[Job], name: str, options: Mapping[str, object]) -> list[str]:
+    """The commands that find an input that meets what no lane of a weak check met, or prove that there is none."""
+    levels = {" ".join((job.name, *job.flags)): next(iter(job.flags), "") for job in jobs}
+    same = {
+        key: value
+        for key, value in options.items()
+        if key in ("mode", "compile", "symbol", "march", "cflags", "include")
+    }
+    code = {"source": options["object"], **same}
+    return [
+        typed(
+            ["lanewise", "prove", name, *(["--opt", level[1:]] if (level := levels.get(one.build, "")) else []),
+             *_words(code), "--find", f"{one.name} at {one.place}"]
+        )
+        for one in power.asked[:_QUESTIONS]
+    ]  # fmt: skip
 
 
 def _with_operand_classes(report: Report, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> Report:
