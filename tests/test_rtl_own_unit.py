@@ -17,8 +17,10 @@ from support.own_unit import (
     DROPS,
     EXAMPLE,
     GIVES_UP,
+    LESS,
     NO_RESET,
     NONE,
+    REORDERS,
     ROUNDS,
     WAITS,
     WAITS_IN_A_REGISTER,
@@ -67,6 +69,7 @@ def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
     [
         (DROPS, "frames/pattern=sometimes", "since the reset beat 13 is lost"),
         (DOUBLES, SOMETIMES, "since the reset beat 0 comes twice"),
+        (REORDERS, FILLED, "since the reset beats "),
         (CHANGES, SOMETIMES, "a result that was valid and not taken changed: outputs must hold"),
         (WAITS, SOMETIMES, "valid_o is 1 when ready_i rises: valid and data must not wait for ready"),
         (WAITS_IN_A_REGISTER, WITHOUT, "ready_i was 0, and valid must not wait for ready"),
@@ -77,6 +80,13 @@ def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
 )
 def test_a_fault_in_it_is_found_and_told(unit: Built, fault: int, scenario: str, words: str) -> None:
     assert words in said_of(unit, fault, SCENARIOS, scenario)[scenario]
+
+
+@pytest.mark.parametrize("scenario", ["rare_frames", NEVER, SOMETIMES])
+@pytest.mark.parametrize("fault", [ROUNDS, LESS])
+def test_where_numbers_alone_are_wrong_no_beat_is_said_to_be_lost(unit: Built, fault: int, scenario: str) -> None:
+    said = said_of(unit, fault, SCENARIOS, scenario)[scenario]
+    assert (", expected " in said, "since the reset" in said) == (True, False), said
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,29 @@ from sim.toolchain.tools import cache_directory
 
 EXAMPLE: Final = Path(__file__).parents[2] / "rtl_models" / "examples" / "requantizer"
 ADAPTER: Final = EXAMPLE / "adapter.toml"
-NONE, DROPS, DOUBLES, CHANGES, WAITS, ROUNDS, WAITS_IN_A_REGISTER, GIVES_UP, NO_RESET = range(9)
+NONE, DROPS, DOUBLES, CHANGES, WAITS, ROUNDS, WAITS_IN_A_REGISTER, GIVES_UP, NO_RESET, REORDERS, LESS = range(11)
 _PLANTED: Final = (
     (
         "skid_buffer",
         "s_ready = !full;",
-        f"s_ready = !full || fault == {DROPS} || (fault == {GIVES_UP} && waited > 60);",
+        f"s_ready = !full || fault == {DROPS} || (fault == {GIVES_UP} && waited > 60) || swap;",
     ),
-    ("skid_buffer", "else if (m_ready) full", f"else if (m_ready && !(fault == {DOUBLES} && s_valid && !full)) full"),
+    (
+        "skid_buffer",
+        "else if (m_ready) full",
+        f"else if (m_ready && !swap && !(fault == {DOUBLES} && s_valid && !full)) full",
+    ),
+    (
+        "skid_buffer",  # once for each beat that is kept, the one behind it goes before it
+        "  reg [Bits-1:0] kept;",
+        f"""  reg [Bits-1:0] kept;
+  reg            swapped;
+  wire           swap = fault == {REORDERS} && full && m_ready && s_valid && !swapped;
+  always @(posedge clk) swapped <= full && (swap || swapped);""",
+    ),
+    ("skid_buffer", "m_data  = full", "m_data  = full && !swap"),
+    ("skid_buffer", "if (s_valid && s_ready) kept", "if (s_valid && s_ready && !swap) kept"),
+    ("requantizer", "biased   <= taken", f"biased   <= (fault == {LESS} ? -5 : 0) + taken"),
     ("requantizer", "if (go[6]) m_bytes", f"if (go[6] || fault == {CHANGES}) m_bytes"),
     ("requantizer", "= valid[6];", f"= valid[6] && (m_ready || fault != {WAITS});"),
     ("requantizer", "if (rst) valid", f"if (rst && fault != {NO_RESET}) valid"),

@@ -127,6 +127,8 @@ class Stream:
             waiting, inside = len(driver.waiting), self.bench.beats_inside
             waits = inside and not self._takes_since and not self.bench.valid
             because = "; ready_i was 0, and valid must not wait for ready" if waits else ""
+            if not self.bench.strict and not self.bench.monitor.results:
+                because += "; nothing has come out since the reset: is its active level the other (reset.active)?"
             raise Wrong(
                 f"the unit hangs: {patience} cycles without a beat in or out, {waiting} wait, {inside} inside{because}"
             )
@@ -158,7 +160,8 @@ class Stream:
         undefined = [{p.name: 1 - p.defined(one[p.name]) for p in self._unit.results} for one in frames]
         due, free = (np.concatenate([_rows(self._unit, one) for one in each]) for each in (frames, undefined))
         came = _rows(self._unit, numbers_of(self._unit, self.bench.monitor.results, self._lanes))
-        return became(due, came, free, sum(f.beats for f in self.frames[:number]) + wrong.beat)
+        at = sum(frame.beats for frame in self.frames[:number]) + wrong.beat
+        return became(due, came, free, at, len(self.bench.accepted))
 
     def _require_beats(self) -> None:
         if self.bench.beats_inside < 0:
