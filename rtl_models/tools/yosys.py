@@ -12,6 +12,7 @@ from typing import Final
 
 from isa.errors import MISSING, LanewiseError, pip_install
 from rtl_models.tools.environment import UNSTARTED, execute, wheel_command
+from rtl_models.tools.plainer_verilog import in_words
 from rtl_models.tools.sources import MODULE_ENDINGS
 
 _RUN: Final = """
@@ -29,7 +30,10 @@ class YosysMissing(LanewiseError):
 
 
 class Refused(LanewiseError):
-    """Yosys refuses a script: its own message, with the file and the line, or with what its `check` warns of."""
+    """Yosys refuses a script: its own message, with the file and the line, or with what its `check` warns of.
+
+    Of what it does not take of SystemVerilog, what to write in its place.
+    """
 
 
 def yosys_version() -> str:
@@ -86,7 +90,7 @@ def run_script(script: str, directory: Path) -> str:
     if done.output.startswith(UNSTARTED):
         raise YosysMissing(f"yosys {done.output.strip()}; run: {pip_install('--force-reinstall pyosys')}")
     if done.status != 0:
-        raise Refused(_message(done.output))
+        raise Refused(in_words(_message(done.output), directory))
     return done.output
 
 
