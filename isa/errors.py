@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final
 
 MISMATCH: Final = 1
@@ -30,6 +32,12 @@ def fault_in(file: str | os.PathLike[str], error: BaseException) -> str:
     if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == own:
         lines, said = [error.lineno or 1], error.msg
     return f"{f', line {lines[-1]}' if lines else ''}: {type(error).__name__}: {said}".split("\n")[0]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Such as " (did you mean test?)", of the name that is nearest; "" where none is near."""
+    near = get_close_matches(name, known, n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def pip_install(what: str) -> str:

@@ -129,7 +129,10 @@ def test_another_seed_gives_other_random_vectors() -> None:
             "--vectors takes at most 10,000,000 lanes, not 10,000,001",
         ),
         (("check",), "kernel"),
-        (("chek",), "chek"),
+        (("chek",), "No such command 'chek' (did you mean check?)."),
+        (("rtl", "tset"), "No such command 'tset' (did you mean test?)."),
+        (("nothing-like-it",), "No such command 'nothing-like-it'."),
+        (("check", "quantise_down"), "there is no kernel 'quantise_down' (did you mean quantize_down?): the kernels"),
     ],
 )
 def test_wrong_usage_is_one_sentence_and_exit_2(arguments: tuple[str, ...], message: str) -> None:

@@ -92,6 +92,7 @@ def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
     ("arguments", "sentence"),
     [
         (["nosuch"], "there is no operator, unit or core 'nosuch'"),
+        (["quantise_down"], "there is no operator, unit or core 'quantise_down' (did you mean quantize_down?): see"),
         (["nosuch*"], "there is no operator, unit or core 'nosuch*'"),
         (["sqrdmulh", "--lanes", "4"], "--lanes is for units, and no unit is named"),
         (["sq*", "--profile", "deep"], "--profile is for units, and no unit is named"),

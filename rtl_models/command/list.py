@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from isa.errors import USAGE
+from isa.errors import USAGE, did_you_mean
 from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS, Operator
 from rtl_models.register_map import REGISTERS, Register
@@ -36,7 +36,7 @@ def list_hardware(
     if files and not name:
         fail("--files needs the name of a module, one of those that lanewise rtl list names", USAGE)
     if name and name not in module_names():
-        fail(f"there is no module {name!r}: see lanewise rtl list", USAGE)
+        fail(f"there is no module {name!r}{did_you_mean(name, module_names())}: see lanewise rtl list", USAGE)
     if files:
         words = arguments(name)
         if as_json:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
+from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE, did_you_mean
 from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware, own_words
 from rtl_models.mutation.judgement import Judgement, judge
 from rtl_models.mutation.kept import keep_or_judge, tools
@@ -43,7 +43,8 @@ def mutate(
     asked = Asked(name, count, seed, timeout, mutant, tuple(own_words(modules=modules, adapter=adapter)))
     wanted = _of_own(own, name) if own.before else targets_named(name) or _at_parameters(targets(), name)
     if not wanted:
-        fail(f"there is no module {name!r} to mutate; try one of lanewise rtl list", USAGE)
+        meant = did_you_mean(name, {target.subject.module for target in targets()})
+        fail(f"there is no module {name!r}{meant} to mutate; try one of lanewise rtl list", USAGE)
     require_writable("--certificates", certificates)
     found: list[Judgement] = []
     interrupted = False

@@ -14,7 +14,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from isa.errors import INTERRUPTED, MISMATCH, USAGE
+from isa.errors import INTERRUPTED, MISMATCH, USAGE, did_you_mean
 from rtl_models.adapters import Adapter
 from rtl_models.command.junit import render_junit
 from rtl_models.command.options import (
@@ -129,7 +129,8 @@ def jobs_of(
     chosen: dict[str, None] = {}
     for name in names or ["*"]:
         if not (found := matching([*OPERATORS, *UNITS, *CORES], name)):
-            fail(f"there is no operator, unit or core {name!r}: see lanewise rtl list", USAGE)
+            meant = did_you_mean(name, [*OPERATORS, *UNITS, *CORES])
+            fail(f"there is no operator, unit or core {name!r}{meant}: see lanewise rtl list", USAGE)
         chosen |= dict.fromkeys(found)
     if not set(chosen) & set(OPERATORS):
         _refuse({"--widths": widths}, "operator")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from isa.errors import did_you_mean
 from rtl_models.adapters import Adapter
 from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
 from rtl_models.latencies import latency
@@ -96,7 +97,8 @@ def designs(names: Sequence[str], lanes: Sequence[int], profiles: Sequence[Profi
     known = (*UNITS, *_PIECES, *OPERATORS)
     for name in names:
         if name not in known:
-            raise ValueError(f"no unit or lane is called {name!r}: there are {', '.join(known)}")
+            meant = did_you_mean(name, known)
+            raise ValueError(f"no unit or lane is called {name!r}{meant}: there are {', '.join(known)}")
     return [design for name in dict.fromkeys(names) for design in _of(name, lanes, profiles)]
 
 
@@ -110,8 +112,7 @@ def own_designs(folder: Path, names: Sequence[str], lanes: Sequence[int], profil
 
 def adapted_designs(adapter: Adapter, folder: Path, lanes: Sequence[int]) -> list[Design]:
     """The module of an adapter for some numbers a beat, of those that it can be built for."""
-    counts = [count for count in lanes if count in adapter.lane_counts]
-    return [Design(adapter.unit.name, count, None, folder, adapter) for count in counts]
+    return [Design(adapter.unit.name, count, None, folder, adapter) for count in lanes]
 
 
 def _of(name: str, lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:

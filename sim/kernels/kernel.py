@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from isa.errors import LanewiseError
+from isa.errors import LanewiseError, did_you_mean
 from sim.kernels.domain import (
     Domain,
     Domains,
@@ -271,6 +271,7 @@ def operator_interface(name: str) -> OperatorInterface:
 
 def _modes(name: str) -> Mapping[str, Kernel]:
     if name not in kernel_names():
-        raise KernelError(f"there is no kernel {name!r}: the kernels are {', '.join(kernel_names())}")
+        meant = did_you_mean(name, kernel_names())
+        raise KernelError(f"there is no kernel {name!r}{meant}: the kernels are {', '.join(kernel_names())}")
     modes: Mapping[str, Kernel] = import_module(f"sim.kernels.{name}").MODES
     return modes

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Final, TypeVar, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from isa.errors import INTERRUPTED, MISSING, USAGE, LanewiseError, pip_install
+from isa.errors import INTERRUPTED, MISSING, USAGE, LanewiseError, did_you_mean, pip_install
 from sim.terminal.interrupt import end_at_once
 from sim.terminal.output import fail, say
 
@@ -56,6 +56,8 @@ class OnDemandGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command itself."""
+        if args and args[0] not in self.COMMANDS and (meant := did_you_mean(args[0], self.COMMANDS)):
+            ctx.fail(f"No such command '{args[0]}'{meant}.")
         name, _, rest = super().resolve_command(ctx, args)
         return name, self.find(ctx, str(name)), rest
 
