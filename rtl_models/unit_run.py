@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from rtl_models.tools.environment import SimulatorName
 from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
 from rtl_models.tools.protocol import (
+    BUILT_IN_VARIABLE,
     CHANNELS_VARIABLE,
     COVERPOINTS,
     LANES_VARIABLE,
@@ -31,6 +33,7 @@ from rtl_models.tools.protocol import (
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_harness import TOP, control_file, harness
 from rtl_models.units import Unit
+from sim.view.sentences import counted
 
 PROFILES: Final = ("shallow", "deep")
 _SCENARIOS, _FAILING = "rtl_models.benches.unit_scenarios", "rtl_models.benches.failing_unit_bench"
@@ -61,7 +64,7 @@ class Built:
     def title(self) -> str:
         """Such as "quantize_down, 4 lanes, deep"."""
         if self.adapter is not None:
-            return f"{self.unit.name} by {self.adapter.module}, {self.lanes} lanes"
+            return f"{self.unit.name} by {self.adapter.module}, {counted(self.lanes, 'lane')}"
         tables = "" if self.channels == CHANNELS else f", {self.channels} channels"
         return f"{self.unit.name}, {self.lanes} lanes, {self.profile}{tables}"
 
@@ -87,6 +90,7 @@ class Built:
             LANES_VARIABLE: str(self.lanes),
             PROFILE_VARIABLE: self.profile,
             CHANNELS_VARIABLE: str(self.channels),
+            BUILT_IN_VARIABLE: json.dumps(dict(self.adapter.built_in) if self.adapter else {}),
             RULES_VARIABLE: STRICT if self.strict else STREAM_ASYNCHRONOUS if asynchronous else STREAM,
         }
 

@@ -49,7 +49,8 @@ class Unit:
 
     `settings` are the names of its configuration, each on the port `<setting>_i`.  `tables` are the fields that it has
     of each channel in tables instead, `unit_values.channel_setting` being their names; `expected` takes the settings,
-    the operands of one frame and the lanes, and has the contract of `unit_values`.
+    the operands of one frame and the lanes, and has the contract of `unit_values`.  It `mixes` where a result depends
+    on more than the numbers of its own lane, or on a place in a frame.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Unit:
     settings: tuple[str, ...]
     expected: Callable[[Settings, Operands, int], Results]
     tables: tuple[str, ...] = ()
+    mixes: bool = False
 
     @property
     def source(self) -> Path:
@@ -73,7 +75,8 @@ TABLE_BITS: Final = {
     "table_restart": 1, "table_write": 1, "table_channel": 12, "table_field": 2, "table_data": 32,
 }  # fmt: skip
 """By name of a wire that fills the tables its bits; the port of a unit that has tables is `<name>_i`."""
-SETTING_BITS: Final = {field.setting: field.bits for register in REGISTERS for field in register.fields}
+_FIELDS: Final = {field.setting: field for register in REGISTERS for field in register.fields}
+SETTING_BITS: Final = {name: field.bits for name, field in _FIELDS.items()}
 """By name of a setting the bits of its port, `<name>_i`."""
 DirectedPort = tuple[str, str, int]
 """Direction, name and bits of a port."""
@@ -100,6 +103,7 @@ _ALL: Final = (
         ("offset", "minimum", "maximum", "signed", "channels"),
         unit_values.quantize_down_channels,
         ("bias", "multiplier", "shift"),
+        mixes=True,
     ),
     Unit(
         "offset_contribution",
@@ -124,6 +128,7 @@ _ALL: Final = (
         ),
         ("destination", "width", "height", "element", "zero_tail"),
         unit_values.transpose1xw,
+        mixes=True,
     ),
     Unit(
         "quantized_add",
@@ -169,6 +174,7 @@ _ALL: Final = (
         (UnitPort("data_o", 32, False),),
         ("element",),
         unit_values.interleave4x4,
+        mixes=True,
     ),
 )  # fmt: skip
 UNITS: Final = {unit.name: unit for unit in _ALL}
@@ -178,6 +184,11 @@ UNITS: Final = {unit.name: unit for unit in _ALL}
 def setting_bits(unit: Unit) -> dict[str, int]:
     """By name of a setting, or of a wire of the tables, the bits of the unit's port `<name>_i`."""
     return {name: SETTING_BITS[name] for name in unit.settings} | (TABLE_BITS if unit.tables else {})
+
+
+def setting_range(name: str) -> tuple[int, int]:
+    """The least and the greatest number that a setting can be."""
+    return _FIELDS[name].low, _FIELDS[name].high
 
 
 def stream_ports(unit: Unit, lanes: int) -> list[DirectedPort]:

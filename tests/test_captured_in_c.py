@@ -13,7 +13,7 @@ from support.documents import compare
 from support.page_examples import without_trailing_blanks
 
 PAGE = (Path(__file__).parents[1] / "docs/captured-calls.md").read_text()
-FILES = dict(re.findall(r"<!-- file: (\S+) -->\n```c\n(.*?)```", PAGE, re.DOTALL))
+FILES = dict(re.findall(r"^`(\S+)`:\n\n```c\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE))
 
 
 @pytest.fixture(scope="module")

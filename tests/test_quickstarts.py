@@ -12,7 +12,8 @@ from support.page_examples import run_in_shell
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {path.stem.removeprefix("quickstart-"): path.read_text() for path in sorted(DOCS.glob("quickstart-*.md"))}
-STEP = re.compile(r"(?:<!-- file: (\S+) -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
+STEP = re.compile(r"(?:^`(\S+)`:\n\n)?^```(\w+)\n(.*?)```", re.DOTALL | re.MULTILINE)
+"""A block, below the name of its file where it is one."""
 IN_LONG_RUNS = ("cycles", "hardware")
 """What takes seconds: `tests/long/long_docs.py` walks it."""
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from rtl_models.adapters import MalformedAdapter, read_adapter
+from rtl_models.adapters import MalformedAdapter, read_adapter, require_fitting
+from rtl_models.adapters.file import unit_ports
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_harness import harness
 from rtl_models.units import UNITS
@@ -36,7 +39,19 @@ def refusal(folder: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("right", "wrong", "sentence"),
     [
-        ('unit = "quantize_down"', 'unit = "sqadd"', "unit is 'sqadd': give one of quantize_down, "),
+        ('unit = "quantize_down"', 'unit = "sqadd"', "unit is 'sqadd', an operator, which has no stream"),
+        ('unit = "quantize_down"', 'unit = "sqad"', "unit is 'sqad': give one of quantize_down, "),
+        (
+            'unit = "quantize_down"',
+            'unit = "requantise"',
+            "unit is 'requantise' (did you mean requantize?): give one of ",
+        ),
+        (
+            'unit = "quantize_down"',
+            'unit = "sdot4"',
+            "unit is 'sdot4', an operator, which has no stream and no adapter: "
+            "put a module sdot4 with the ports a_i, b_i, accumulator_i, result_o, saturated_o around yours, and ",
+        ),
         ('unit = "quantize_down"', "", "unit is missing: give one of "),
         ('unit = "quantize_down"', "unit = ['quantize_down']", "unit is ['quantize_down']: give one of "),
         ('module = "requantizer"', "", "module is missing"),
@@ -49,13 +64,31 @@ def refusal(folder: Path, text: str) -> str:
         ('clock = "clk"', "clock = 1", "clock is 1: give a name of letters"),
         ('clock = "clk"', 'clock = "rst"', "the port rst is named twice"),
         ('lanes = "N"', 'lanes = "4)) u (.x(1"', "lanes is '4)) u (.x(1': give a name of letters"),
-        ('lanes = "N"', "lanes = 5", "lanes is 5: give the name of a parameter, or 4, 8, 16"),
-        ('lanes = "N"', "lanes = true", "lanes is True: give the name of a parameter, or 4, 8, 16"),
-        ('lanes = "N"', "lanes = {}", "lanes is {}: give the name of a parameter, or 4, 8, 16"),
+        ('lanes = "N"', "lanes = 5", "lanes is 5: give the name of a parameter, or 1, 4, 8, 16"),
+        ('lanes = "N"', "lanes = true", "lanes is True: give the name of a parameter, or 1, 4, 8, 16"),
+        ('lanes = "N"', "lanes = {}", "lanes is {}: give the name of a parameter, or 1, 4, 8, 16"),
         ('active = "high"', 'active = "both"', "reset.active is 'both': give one of high, low"),
         ('active = "high"', "", "reset.active is missing"),
         ('kind = "synchronous"', "kind = 1", "reset.kind is 1: give one of synchronous, asynchronous"),
-        ('bias = "s_bias"', "", "input.bias is missing"),
+        (
+            'bias = "s_bias"',
+            "",
+            "input.bias is missing: name its port, or give the number that the module has built in",
+        ),
+        ('bias = "s_bias"', "bias = true", "input.bias is True: give a name of letters"),
+        (
+            'bias = "s_bias"',
+            "bias = 2147483648",
+            "input.bias is 2147483648: give the name of a port, or -2147483648..21",
+        ),
+        (
+            'shift = "cfg_shift"',
+            "shift = 32",
+            "settings.shift is 32: give the name of a port, or 0..31 that is built in",
+        ),
+        ('result = "m_bytes"', "result = 3", "output.result is 3: give a name of letters"),
+        ('valid = "s_valid"', "valid = 1", "input.valid is 1: give a name of letters"),
+        ('valid = "s_valid"', "", "input.valid is missing"),
         ('bias = "s_bias"', 'bias = "s_bias"\nfoo = "x"', "there is no key input.foo: there are valid, ready, accumul"),
         ('result = "m_bytes"', 'result = "m_bytes;"', "output.result is 'm_bytes;': give a name of letters"),
         ('shift = "cfg_shift"', "shift = []", "settings.shift is []: give a name of letters"),
@@ -71,6 +104,83 @@ def test_what_is_wrong_in_an_adapter_is_one_sentence(folder: Path, right: str, w
     assert RIGHT.count(right) == 1
     said = refusal(folder, RIGHT.replace(right, wrong))
     assert (said[: len(sentence)], "\n" in said) == (sentence, False)
+
+
+def test_bounds_that_are_built_in_and_cross_are_refused(folder: Path) -> None:
+    numbered = RIGHT
+    for name, number in (("minimum", 3), ("maximum", 2), ("signed", 0)):
+        numbered = re.sub(rf'^{name} = ".*"', f"{name} = {number}", numbered, flags=re.MULTILINE)
+    assert refusal(folder, numbered).startswith("settings: minimum 3, maximum 2, signed 0: minimum must not be above")
+
+
+@pytest.mark.parametrize("name", ["transpose1xw", "interleave4x4", "quantize_down_channels"])
+def test_of_a_unit_whose_lanes_are_not_alone_nothing_is_built_in_and_one_lane_is_none(folder: Path, name: str) -> None:
+    named = unit_ports(UNITS[name])
+    ports = {table: {one: f"{table}_{one}" for one in names} for table, names in named.items()}
+    for table in ("input", "output"):
+        ports[table] |= {"valid": f"{table}_valid", "ready": f"{table}_ready"}
+    for lanes, given, words in (
+        (1, {}, "lanes is 1: give the name of a parameter, or 4, 8, 16"),
+        (4, {named["settings"][0]: 1}, f"{name} takes no numbers that are built in, name a port"),
+    ):
+        tables = ports | {"settings": ports["settings"] | given}
+        lines = [f'unit = "{name}"', 'module = "requantizer"', 'clock = "clk"', f"lanes = {lanes}"]
+        lines += ["[reset]", 'port = "rst"', 'active = "high"', 'kind = "synchronous"']
+        for table, content in tables.items():
+            lines += [f"[{table}]", *(f"{key} = {json.dumps(value)}" for key, value in content.items())]
+        assert words in refusal(folder, "\n".join(lines))
+
+
+def changed(text: str, changes: dict[str, str]) -> str:
+    """A text with others in the place of some that occur once."""
+    for right, wrong in changes.items():
+        assert text.count(right) == 1, right
+        text = text.replace(right, wrong)
+    return text
+
+
+@pytest.mark.rtl
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({'"s_acc"': '"s_accu"'}, "input.accumulator is 's_accu': requantizer has no such port (s_acc?)"),
+        ({'"m_valid"': '"m_vald"'}, "output.valid is 'm_vald': requantizer has no such port (m_valid?)"),
+        ({'"clk"': '"ck"'}, "clock is 'ck': requantizer has no such port (clk?)"),
+        ({'"rst"': '"arst_n"'}, "reset.port is 'arst_n': requantizer has no such port"),
+        ({'"N"': '"Lanes"'}, "lanes is 'Lanes': requantizer has no such parameter"),
+        ({'"N"': "8"}, "input.accumulator is 's_acc': that port of requantizer has 128 bits, 256 are due for 8 "
+         "numbers a beat"),
+        ({'"cfg_mult"': "1", '"cfg_low"': '"cfg_mult"'},
+         "settings.minimum is 'cfg_mult': that port of requantizer has 32 bits, 8 are due"),
+        ({'"cfg_mult"': '"cfg_low"', 'minimum = "cfg_low"': "minimum = 0"},
+         "settings.multiplier is 'cfg_low': that port of requantizer has 8 bits, 32 are due"),
+        ({"[reset]": "[constants]\nscan = 1\n[reset]"}, "constants.scan is there: requantizer has no such port"),
+        ({"[reset]": "[constants]\ncfg_shift = 1\n[reset]", '"cfg_shift"': "7"},
+         "constants.cfg_shift: that port of requantizer has 5 bits, 1 are due"),
+    ],
+)  # fmt: skip
+def test_a_name_or_a_width_that_is_not_the_modules_is_one_sentence(
+    folder: Path, changes: dict[str, str], sentence: str
+) -> None:
+    (folder / "adapter.toml").write_text(changed(RIGHT, changes))
+    with pytest.raises(MalformedAdapter) as caught:
+        require_fitting(read_adapter(folder / "adapter.toml"), folder)
+    assert str(caught.value) == f"{folder / 'adapter.toml'}: {sentence}"
+
+
+@pytest.mark.rtl
+def test_a_setting_that_is_never_below_0_may_have_a_wider_port(folder: Path) -> None:
+    module = folder / "requantizer.sv"
+    module.write_text(changed(module.read_text(), {"input      [4:0]       cfg_shift": "input [7:0] cfg_shift"}))
+    require_fitting(read_adapter(folder / "adapter.toml"), folder)
+
+
+@pytest.mark.rtl
+def test_a_command_ends_with_the_sentence_and_what_to_do(folder: Path) -> None:
+    (folder / "adapter.toml").write_text(RIGHT.replace('"s_acc"', '"s_accu"'))
+    for command in ("test", "bulk", "prove", "mutate", "synth"):
+        done = lanewise("rtl", command, "--adapter", folder / "adapter.toml", columns=400)
+        assert (done.exit_code, "has no such port (s_acc?)" in done.output) == (2, True), done.output
 
 
 @pytest.mark.parametrize("text", ["unit = ", "a = " + "[" * 5000, "\x00"])

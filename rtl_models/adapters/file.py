@@ -13,15 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
-from isa.errors import LanewiseError
+from isa.errors import LanewiseError, did_you_mean
+from rtl_models.operators import OPERATORS
+from rtl_models.register_map import register_writes
 from rtl_models.tools.sources import sources_of
-from rtl_models.units import LANE_COUNTS, TABLE_BITS, UNITS, Unit
+from rtl_models.units import LANE_COUNTS, TABLE_BITS, UNITS, Unit, setting_range
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _AROUND: Final = ("config_registers",)
 """What stands beside the module; a file of its own folder would be taken in its place."""
 _ENDINGS: Final = (".sv", ".v")
-_HANDSHAKE: Final = ("valid", "ready")
+_TABLES: Final[tuple[tuple[str, str, Mapping[str, str]], ...]] = (
+    ("input", "_i", {"valid": "valid_i", "ready": "ready_o"}),
+    ("output", "_o", {"valid": "valid_o", "ready": "ready_i"}),
+    ("settings", "_i", {}),
+)
+"""Each with the end of its ports' names in the unit, and its handshake."""
 _KEYS: Final = ("unit", "module", "clock", "lanes", "reset", "input", "output", "settings")
 
 
@@ -35,7 +42,7 @@ class Adapter:
 
     `ports` are the module's by the unit's own names, clock, reset and handshake among them.  `lanes` is its parameter
     with the numbers of a beat, or their number where it has none.  `tied` are inputs of one bit with the value that
-    they always have.
+    they always have.  `built_in` are operands and settings, such as "shift", for which it has no port but a number.
     """
 
     file: Path
@@ -46,6 +53,7 @@ class Adapter:
     reset_active_high: bool
     asynchronous: bool
     tied: Mapping[str, int]
+    built_in: Mapping[str, int]
 
     @property
     def lane_counts(self) -> tuple[int, ...]:
@@ -61,6 +69,16 @@ class Adapter:
         active = {"rst_ni": "~rst_ni"} if self.reset_active_high else {}
         connected = {port: active.get(name, wires[name]) for name, port in self.ports.items()}
         return connected | {port: f"1'b{value}" for port, value in self.tied.items()}
+
+
+def keys_of(adapter: Adapter) -> dict[str, str]:
+    """By port of the module the key of the file that names it, such as "input.accumulator"."""
+    names = {"clk_i": "clock", "rst_ni": "reset.port"}
+    for table, end, handshake in _TABLES:
+        names |= {port: f"{table}.{key}" for key, port in handshake.items()}
+        names |= {f"{name}{end}": f"{table}.{name}" for name in unit_ports(adapter.unit)[table]}
+    named = {port: names[name] for name, port in adapter.ports.items()}
+    return named | {port: f"constants.{port}" for port in adapter.tied}
 
 
 def unit_ports(unit: Unit) -> dict[str, list[str]]:
@@ -95,17 +113,22 @@ class _Reader:
 
     def adapter(self, content: Mapping[str, object]) -> Adapter:
         """The adapter that the file says."""
-        unit = UNITS[self._one_of(content, "unit", UNITS)]
+        unit = self._unit(content)
         named = unit_ports(unit)
         self._keys("", content, _KEYS, ("constants",))
         reset = self._table(content, "reset", ("port", "active", "kind"))
         ports = {"clk_i": self._name(content, "clock"), "rst_ni": self._name(reset, "port", "reset")}
-        for table, ends in (("input", ("_i", "valid_i", "ready_o")), ("output", ("_o", "valid_o", "ready_i"))):
-            stream = self._table(content, table, (*_HANDSHAKE, *named[table]))
-            ports |= {end: self._name(stream, name, table) for name, end in zip(_HANDSHAKE, ends[1:], strict=True)}
-            ports |= {f"{name}{ends[0]}": self._name(stream, name, table) for name in named[table]}
-        settings = self._table(content, "settings", named["settings"])
-        ports |= {f"{name}_i": self._name(settings, name, "settings") for name in named["settings"]}
+        built_in: dict[str, int] = {}
+        for table, end, handshake in _TABLES:
+            stream = self._table(content, table, (*handshake, *named[table]))
+            ports |= {port: self._name(stream, key, table) for key, port in handshake.items()}
+            for name in named[table]:
+                given = stream[name]
+                if table != "output" and isinstance(given, int) and not isinstance(given, bool):
+                    built_in[name] = self._number(unit, table, name, given)
+                else:
+                    ports[f"{name}{end}"] = self._name(stream, name, table)
+        self._agree(unit, built_in)
         tied = self._tied(content.get("constants", {}))
         if twice := [port for port, times in Counter([*ports.values(), *tied]).items() if times > 1]:
             self._refuse(f"the port {twice[0]} is named twice")
@@ -114,11 +137,45 @@ class _Reader:
             unit=unit,
             module=self._module(content),
             ports=ports,
-            lanes=self._lanes(content),
+            lanes=self._lanes(content, unit),
             reset_active_high=self._one_of(reset, "active", ("high", "low"), "reset") == "high",
             asynchronous=self._one_of(reset, "kind", ("synchronous", "asynchronous"), "reset") == "asynchronous",
             tied=tied,
+            built_in=built_in,
         )
+
+    def _unit(self, content: Mapping[str, object]) -> Unit:
+        """The unit that it stands for; of an operator is said how it is tested instead."""
+        if isinstance(given := content.get("unit"), str) and given in OPERATORS:
+            ports = [*(operand.port for operand in OPERATORS[given].operands), "result_o", "saturated_o"]
+            self._refuse(
+                f"unit is {given!r}, an operator, which has no stream and no adapter: put a module {given} with the "
+                f"ports {', '.join(ports)} around yours, and give its folder as --modules (docs/own-hardware.md)"
+            )
+        return UNITS[self._one_of(content, "unit", UNITS)]
+
+    def _number(self, unit: Unit, table: str, name: str, given: int) -> int:
+        """What a module has built in for an operand or a setting."""
+        if unit.mixes:
+            self._refuse(f"{table}.{name} is {given}: {unit.name} takes no numbers that are built in, name a port")
+        if name in unit.settings:
+            low, high = setting_range(name)
+        else:
+            port = next(port for port in unit.operands if port.name == f"{name}_i")
+            low = -(1 << port.bits - 1) if port.signed else 0
+            high = low + (1 << port.bits) - 1
+        if not low <= given <= high:
+            self._refuse(f"{table}.{name} is {given}: give the name of a port, or {low}..{high} that is built in")
+        return given
+
+    def _agree(self, unit: Unit, built_in: Mapping[str, int]) -> None:
+        """Whether the settings that are built in go together."""
+        bounds = {name: built_in[name] for name in ("minimum", "maximum", "signed") if name in built_in}
+        if len(bounds) == 3:
+            try:
+                register_writes(bounds)
+            except ValueError as error:
+                self._refuse(f"settings: {error}")
 
     def _module(self, content: Mapping[str, object]) -> str:
         module = self._name(content, "module")
@@ -129,12 +186,12 @@ class _Reader:
             self._refuse(f"there is no {module}{_ENDINGS[0]} or {module}{_ENDINGS[1]} in {self._folder}")
         return module
 
-    def _lanes(self, content: Mapping[str, object]) -> str | int:
-        given = content["lanes"]
+    def _lanes(self, content: Mapping[str, object], unit: Unit) -> str | int:
+        given, possible = content["lanes"], LANE_COUNTS if unit.mixes else (1, *LANE_COUNTS)
         if isinstance(given, str):
             return self._name(content, "lanes")
-        if not isinstance(given, int) or isinstance(given, bool) or given not in LANE_COUNTS:
-            self._refuse(f"lanes is {given!r}: give the name of a parameter, or {', '.join(map(str, LANE_COUNTS))}")
+        if not isinstance(given, int) or isinstance(given, bool) or given not in possible:
+            self._refuse(f"lanes is {given!r}: give the name of a parameter, or {', '.join(map(str, possible))}")
         return given
 
     def _tied(self, given: object) -> dict[str, int]:
@@ -143,7 +200,10 @@ class _Reader:
         for port, value in given.items():
             self._identifier(port, "constants has")
             if type(value) is not int or value not in (0, 1):
-                self._refuse(f"constants.{port} is {value!r}: give 0 or 1, for a port of one bit")
+                self._refuse(
+                    f"constants.{port} is {value!r}: give 0 or 1, for a port of one bit; a wider one needs a "
+                    "module around yours that gives it its value (docs/own-hardware.md)"
+                )
         return given
 
     def _table(self, content: Mapping[str, object], name: str, keys: Collection[str]) -> Mapping[str, object]:
@@ -157,7 +217,9 @@ class _Reader:
         self, prefix: str, table: Mapping[str, object], keys: Collection[str], optional: Collection[str] = ()
     ) -> None:
         if missing := [key for key in keys if key not in table]:
-            self._refuse(f"{prefix}{missing[0]} is missing")
+            numbered = prefix in ("input.", "settings.") and missing[0] not in ("valid", "ready")
+            what = ": name its port, or give the number that the module has built in" if numbered else ""
+            self._refuse(f"{prefix}{missing[0]} is missing{what}")
         if unknown := [key for key in table if key not in (*keys, *optional)]:
             self._refuse(f"there is no key {prefix}{unknown[0]}: there are {', '.join((*keys, *optional))}")
 
@@ -172,7 +234,8 @@ class _Reader:
     def _one_of(self, table: Mapping[str, object], key: str, allowed: Collection[str], prefix: str = "") -> str:
         given = table.get(key)
         if not isinstance(given, str) or given not in allowed:
-            shown = "missing" if key not in table else repr(given)
+            meant = did_you_mean(given, allowed) if isinstance(given, str) else ""
+            shown = "missing" if key not in table else f"{given!r}{meant}"
             self._refuse(f"{prefix}{'.' if prefix else ''}{key} is {shown}: give one of {', '.join(allowed)}")
         return given
 

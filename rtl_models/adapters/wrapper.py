@@ -20,10 +20,14 @@ def adapted_sources(adapter: Adapter, lanes: int, folder: Path) -> dict[str, str
     Raises OSError or UnicodeDecodeError for a file that cannot be read.
     """
     ending = next(ending for ending in MODULE_ENDINGS if (folder / f"{adapter.module}{ending}").is_file())
-    return {**needed([f"{adapter.module}{ending}"], [folder]), f"{wrapper_of(adapter)}.sv": _wrapper(adapter, lanes)}
+    return {
+        **needed([f"{adapter.module}{ending}"], [folder]),
+        f"{wrapper_of(adapter)}.sv": wrapper_text(adapter, lanes),
+    }
 
 
-def _wrapper(adapter: Adapter, lanes: int) -> str:
+def wrapper_text(adapter: Adapter, lanes: int) -> str:
+    """The module around it, for so many numbers a beat."""
     settings = [("input ", f"{name}_i", bits) for name, bits in setting_bits(adapter.unit).items()]
     ports = [*CLOCKED, *stream_ports(adapter.unit, lanes), *settings]
     connected = adapter.connections({name: name for _, name, _ in ports})

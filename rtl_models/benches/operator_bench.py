@@ -53,7 +53,8 @@ async def compare(dut: Any, width: int, operands: list[Column]) -> None:
         rows = [[int(number) for number in row] for row in zip(*(column[wrong] for column in operands), strict=True)]
         simplest = min(rows, key=lambda row: sum(map(abs, row)))
         Path(FAILURE).write_text(json.dumps({"width": width, "operands": simplest}))  # for it to be shrunk
-        raise AssertionError(f"{counted(len(rows), 'row')} of width {width} unlike the semantics, such as {simplest}")
+        count = counted(len(rows), "row")
+        raise AssertionError(f"{count} of operands of {width} bits unlike the semantics, such as {simplest}")
 
 
 @cocotb.test()

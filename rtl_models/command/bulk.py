@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from isa.errors import MISMATCH
+from isa.errors import MISMATCH, did_you_mean
 from rtl_models.bulk.run import BEATS, Volume, all_volumes, run_volume
 from rtl_models.command.options import (
     AdapterFile,
@@ -16,6 +16,7 @@ from rtl_models.command.options import (
     Strict,
     chosen_hardware,
     chosen_simulator,
+    lane_counts,
     print_warnings,
 )
 from rtl_models.unit_run import PROFILES, Built
@@ -27,7 +28,9 @@ def bulk(
     unit: Annotated[str, typer.Argument(help=f"One of {', '.join(UNITS)}.")] = "",
     all_units: Annotated[bool, typer.Option("--all", help="Every unit with all lanes in both profiles.")] = False,
     beats: Annotated[int, typer.Option(min=1, help="Beats, each of so many numbers as there are lanes.")] = BEATS,
-    lanes: Annotated[int, typer.Option(help=f"One of {', '.join(map(str, LANE_COUNTS))}.")] = LANE_COUNTS[0],
+    lanes: Annotated[
+        int | None, typer.Option(help=f"One of {', '.join(map(str, LANE_COUNTS))}; default: the first there is.")
+    ] = None,
     profile: Annotated[str, typer.Option(help=f"One of {', '.join(PROFILES)}.")] = PROFILES[0],
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 1,
     simulator: Simulator = "verilator",
@@ -44,18 +47,20 @@ def bulk(
     if all_units == bool(unit):
         fail(f"give --all or a unit, one of {', '.join(UNITS)}")
     if unit and unit not in UNITS:
-        fail(f"there is no unit {unit!r}: give one of {', '.join(UNITS)}")
-    if all_units and (beats, lanes, profile) != (BEATS, LANE_COUNTS[0], PROFILES[0]):
+        fail(f"there is no unit {unit!r}{did_you_mean(unit, UNITS)}: give one of {', '.join(UNITS)}")
+    if all_units and (beats, lanes, profile) != (BEATS, None, PROFILES[0]):
         fail("--all has beats, lanes and profiles of its own: give no --beats, no --lanes and no --profile")
-    require_one_of("--lanes", lanes, LANE_COUNTS)
+    possible = lane_counts(own)
+    count = require_one_of("--lanes", possible[0] if lanes is None else lanes, possible)
     require_one_of("--profile", profile, PROFILES)
     chosen = chosen_simulator(simulator)
-    if own.adapter is not None and lanes not in own.adapter.lane_counts:
-        fail(f"--lanes: {own.adapter.module} is built for {own.adapter.lanes} lanes only")
+    if own.adapter is not None and own.adapter.built_in:
+        built_in = ", ".join(own.adapter.built_in)
+        fail(f"bulk draws numbers for every {built_in}, which {own.adapter.module} has built in: use lanewise rtl test")
     if all_units:
         volumes = all_volumes(seed, own.strict)
     else:
-        volumes = [Volume(Built(UNITS[unit], lanes, profile, strict=own.strict, adapter=own.adapter), beats, seed)]
+        volumes = [Volume(Built(UNITS[unit], count, profile, strict=own.strict, adapter=own.adapter), beats, seed)]
     agreeing = 0
     for number, volume in enumerate(volumes):
         begun = time.monotonic()

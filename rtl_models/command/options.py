@@ -8,10 +8,11 @@ from typing import Annotated, NamedTuple, TypeVar
 
 import typer
 
-from rtl_models.adapters import Adapter, read_adapter
+from rtl_models.adapters import Adapter, read_adapter, require_fitting
 from rtl_models.outcome import BenchOutcome
 from rtl_models.tools.environment import SIMULATORS, SimulatorName
 from rtl_models.tools.own_modules import NothingReplaced, own_modules
+from rtl_models.units import LANE_COUNTS
 from sim.terminal.output import fail, print_progress, require_one_of
 
 Listed = TypeVar("Listed")
@@ -78,8 +79,14 @@ def chosen_hardware(modules: Path | None, adapter: Path | None, strict: bool) ->
         fail("--strict is for modules with the package's cycles and ports, which need no --adapter")
     if modules is not None and not modules.is_dir():
         fail(f"--modules: there is no folder {modules}")
-    found = read_adapter(adapter, modules)
-    return OwnHardware([(modules or adapter.parent).absolute()], found, False)
+    found, folder = read_adapter(adapter, modules), (modules or adapter.parent).absolute()
+    require_fitting(found, folder)
+    return OwnHardware([folder], found, False)
+
+
+def lane_counts(own: OwnHardware) -> tuple[int, ...]:
+    """The numbers of a beat that units can be built for, or the module of an adapter."""
+    return own.adapter.lane_counts if own.adapter else LANE_COUNTS
 
 
 def refuse_own_hardware(command: str, why: str, *given: Path | None) -> None:

@@ -11,13 +11,11 @@ import typer
 
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
-from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware, own_words
+from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware, lane_counts, own_words
 from rtl_models.formal.own import NothingProved, OwnTheorem, adapted_theorem, own_theorems
 from rtl_models.formal.report import as_json, details, line, summary
 from rtl_models.formal.run import AnyTheorem, TheoremVerdict, theorems_named, verdicts
-from rtl_models.formal.theorems import LANES
 from rtl_models.tools.yosys import yosys_version
-from rtl_models.units import LANE_COUNTS
 from sim.prove.report import is_meant
 from sim.terminal.output import fail, print_json, print_progress, print_text
 from sim.toolchain.tools import cache_directory
@@ -28,7 +26,10 @@ def prove(
     what: Annotated[str, typer.Argument(help="Part of a theorem's name, or a glob; default: all theorems.")] = "",
     list_only: Annotated[bool, typer.Option("--list", help="Name the theorems, prove nothing.")] = False,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    lanes: Annotated[int, typer.Option(help="4, 8 or 16 lanes of the units that are not proved at all three.")] = LANES,
+    lanes: Annotated[
+        int | None,
+        typer.Option(help="4, 8 or 16 lanes of the units that are not proved at all three; default: 4."),
+    ] = None,
     timeout: Annotated[float, typer.Option(min=0.01, help="Seconds for one question to the solver.")] = 60,
     modules: Modules = None,
     adapter: AdapterFile = None,
@@ -43,12 +44,14 @@ def prove(
     With --modules or --adapter they are about your own hardware: operators, and streams of any latency, whose results
     must be those that are due however long either side waits; the false claim is that they are one higher.
     """
-    if lanes not in LANE_COUNTS:
-        fail(f"a beat of {lanes} lanes: give {', '.join(map(str, LANE_COUNTS))}", USAGE)
     own = chosen_hardware(modules, adapter, strict=False)
+    possible = lane_counts(own)
+    if lanes is not None and lanes not in possible:
+        fail(f"a beat of {lanes} lanes: give {', '.join(map(str, possible))}", USAGE)
+    count = possible[0] if lanes is None else lanes
     if cuts is not None and not own.before:
         fail("--cuts names wires of a module of yours: give --modules or --adapter", USAGE)
-    asked: Sequence[AnyTheorem] = _about_own(own, what, lanes, cuts) if own.before else theorems_named(what, lanes)
+    asked: Sequence[AnyTheorem] = _about_own(own, what, count, cuts) if own.before else theorems_named(what, count)
     if not asked:
         fail(f"no theorem is called {what!r}; --list names them", USAGE)
     if list_only:
@@ -71,7 +74,7 @@ def prove(
     else:
         for verdict in found:
             if not verdict.holds:
-                print_text("\n".join(details(verdict, lanes, own_words(modules=modules, adapter=adapter, cuts=cuts))))
+                print_text("\n".join(details(verdict, count, own_words(modules=modules, adapter=adapter, cuts=cuts))))
         print_text(summary(found, tools))
     if interrupted:
         fail(f"interrupted after {len(found)} of {counted(len(asked), 'theorem')}", INTERRUPTED)
@@ -83,10 +86,8 @@ def _about_own(own: OwnHardware, what: str, lanes: int, cuts: Path | None) -> li
     try:
         if own.adapter is None:
             known = own_theorems(own.before[0], lanes)
-        elif lanes in own.adapter.lane_counts:
-            known = [adapted_theorem(own.adapter, lanes, own.before[0])]
         else:
-            fail(f"{own.adapter.module} is built for {own.adapter.lane_counts[0]} lanes: give --lanes", USAGE)
+            known = [adapted_theorem(own.adapter, lanes, own.before[0])]
     except NothingProved as nothing:
         fail(str(nothing), USAGE)
     except (OSError, UnicodeDecodeError) as error:

@@ -12,13 +12,20 @@ from typing import Annotated
 import typer
 
 from isa.errors import INTERRUPTED, MISSING, USAGE, pip_install
-from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_from, chosen_hardware, own_words
+from rtl_models.command.options import (
+    AdapterFile,
+    Modules,
+    OwnHardware,
+    chosen_from,
+    chosen_hardware,
+    lane_counts,
+    own_words,
+)
 from rtl_models.synthesis.designs import PROFILES, Design, Profile, adapted_designs, designs, own_designs
 from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.plot import ENDINGS, drawn
 from rtl_models.synthesis.report import SynthesisReport, megahertz, show
 from rtl_models.tools.yosys import Refused
-from rtl_models.units import LANE_COUNTS
 from sim.terminal.output import fail, print_json, print_progress, print_shown, write_file
 from sim.terminal.writable import require_writable
 from sim.toolchain.tools import cache_directory
@@ -26,7 +33,7 @@ from sim.toolchain.tools import cache_directory
 
 def synth(
     what: Annotated[list[str] | None, typer.Argument(help="Units or lanes; default: all units, some lanes.")] = None,
-    lanes: Annotated[str, typer.Option(help="Numbers a beat, with commas.")] = ",".join(map(str, LANE_COUNTS)),
+    lanes: Annotated[str | None, typer.Option(help="Numbers a beat, such as 4,8; default: all there are.")] = None,
     profile: Annotated[str, typer.Option(help="Of the pipeline, with commas.")] = ",".join(PROFILES),
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Placements of each; their median counts.")] = 1,
     clock: Annotated[int, typer.Option(min=1, max=1000, help="MHz that nextpnr is to reach.")] = 200,
@@ -42,14 +49,14 @@ def synth(
     --modules or --adapter they are your own.
     """
     own = chosen_hardware(modules, adapter, strict=False)
-    numbers, profiles = chosen_from("lanes", lanes, LANE_COUNTS), chosen_from("profile", profile, PROFILES)
+    numbers, profiles = chosen_from("lanes", lanes, lane_counts(own)), chosen_from("profile", profile, PROFILES)
     try:
         wanted = _of_own(own, what or [], numbers, profiles) if own.before else designs(what or [], numbers, profiles)
     except ValueError as error:
         fail(str(error), USAGE)
     _require_drawable(plot)
     words = own_words(modules=modules, adapter=adapter)
-    asked = [*(what or ()), "--lanes", lanes, "--profile", profile, *words]
+    asked = [*(what or ()), "--lanes", ",".join(map(str, numbers)), "--profile", profile, *words]
     report = _filled(SynthesisReport([], asked, tools(), clock, range(1, seeds + 1)), wanted)
     if json_wanted:
         print_json("rtl-synth", report.as_json())
@@ -70,9 +77,7 @@ def _of_own(own: OwnHardware, what: list[str], lanes: Sequence[int], profiles: S
         return own_designs(own.before[0], what, lanes, profiles)
     if other := [name for name in what if name != own.adapter.unit.name]:
         raise ValueError(f"{own.adapter.file.name} is of {own.adapter.unit.name}, not of {other[0]!r}")
-    if not (found := adapted_designs(own.adapter, own.before[0], lanes)):
-        raise ValueError(f"{own.adapter.module} is built for {own.adapter.lane_counts[0]} lanes: give --lanes")
-    return found
+    return adapted_designs(own.adapter, own.before[0], lanes)
 
 
 def _require_drawable(file: Path | None) -> None:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from isa.errors import LanewiseError
+from isa.lane import Int, Lane, constant
 from rtl_models.adapters import Adapter
 from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
+from rtl_models.formal.claims import ReadSignal, Value
 from rtl_models.formal.equations.written import Subject, SubjectSources, derive_equations, design_of
 from rtl_models.formal.models.integer_scale import integer_scale
 from rtl_models.formal.models.interleave4x4 import interleave4x4
@@ -29,6 +31,7 @@ from rtl_models.formal.units.pipelines import OutputBits, Pipeline
 from rtl_models.operators import OPERATORS
 from rtl_models.tools.sources import MODULE_ENDINGS
 from rtl_models.units import UNITS
+from sim.view.sentences import counted
 
 _PIPELINES: Final[Mapping[str, Callable[[int, bool], Pipeline]]] = {
     "quantize_down": quantize_down,
@@ -44,6 +47,7 @@ _NOT_FOLLOWED: Final = {
     "quantize_down_channels": "what it gives depends on tables that are written between beats, not on its beat alone",
     "transpose1xw": "what it gives depends on where its beat stands in a frame, not on the beat alone",
 }
+_NOTHING: Final[Mapping[str, int]] = {}
 _PART: Final = "it is a part of a unit, and what is proved of parts is about their registers"
 
 
@@ -105,16 +109,31 @@ def adapted_theorem(adapter: Adapter, lanes: int, folder: Path) -> OwnTheorem:
     if unit in _NOT_FOLLOWED:
         raise NothingProved(f"{adapter.module} cannot be proved to be {unit}: {_NOT_FOLLOWED[unit]}")
     design = SubjectSources(Subject(wrapper_of(adapter), ()), adapted_sources(adapter, lanes, folder))
-    name = f"{unit} by {adapter.module}, {lanes} lanes: {_UNDER_ALL}"
-    return OwnTheorem(name, design, results_of(unit, lanes))
+    name = f"{unit} by {adapter.module}, {counted(lanes, 'lane')}: {_UNDER_ALL}"
+    return OwnTheorem(name, design, results_of(unit, lanes, adapter.built_in))
 
 
 _UNDER_ALL: Final = "every result is the one due, under all schedules"
 
 
-def results_of(unit: str, lanes: int) -> tuple[OutputBits, ...]:
-    """What a unit gives for so many numbers a beat; nothing where that is not a matter of the beat alone."""
-    return _PIPELINES[unit](lanes, False).results if unit in _PIPELINES else ()
+def results_of(unit: str, lanes: int, built_in: Mapping[str, int] = _NOTHING) -> tuple[OutputBits, ...]:
+    """What a unit gives for so many numbers a beat; nothing where that is not a matter of the beat alone.
+
+    Operands and settings that are `built_in`, such as "shift", are these numbers.
+    """
+    results = _PIPELINES[unit](lanes, False).results if unit in _PIPELINES else ()
+    ports = {f"{name}_i": constant(number) for name, number in built_in.items()}
+
+    def at(value: Value) -> Value:
+        def having(read: ReadSignal) -> Lane:
+            def given(wire: str, kind: Int, lsb: int | None = None) -> Lane:
+                return kind.wrap(ports[wire]) if wire in ports else read(wire, kind, lsb)
+
+            return value(given)
+
+        return having
+
+    return tuple(replace(bits, meaning=at(bits.meaning), given=at(bits.given)) for bits in results)
 
 
 def own_theorems(folder: Path, lanes: int) -> list[OwnTheorem]:

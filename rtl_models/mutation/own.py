@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from rtl_models.adapters import Adapter
 from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
-from rtl_models.benches.unit_bench import bench_of
+from rtl_models.benches.unit_bench import bench_of, with_built_in
 from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
 from rtl_models.formal.own import results_of
 from rtl_models.formal.schedules.proof import StreamFinding, proved
@@ -24,13 +24,14 @@ from rtl_models.units import UNITS
 
 LANES: Final = 4
 """Of a unit that can be built for any number."""
+_NOTHING: Final[Mapping[str, int]] = {}
 
 
 def adapted_target(adapter: Adapter, folder: Path) -> Target:
     """The module of an adapter, for the least numbers a beat.  Raises OSError, UnicodeDecodeError."""
     lanes = min(adapter.lane_counts)
     design = SubjectSources(Subject(wrapper_of(adapter), ()), adapted_sources(adapter, lanes, folder))
-    return _unit(adapter.unit.name, lanes, design, around=f"{wrapper_of(adapter)}.sv")
+    return _unit(adapter.unit.name, lanes, design, f"{wrapper_of(adapter)}.sv", adapter.built_in)
 
 
 def own_targets(folder: Path, name: str) -> list[Target]:
@@ -56,8 +57,10 @@ def _units(names: Sequence[str], folder: Path) -> Iterator[Target]:
             yield _unit(name, LANES, design_of(Subject(name, (("Lanes", LANES), ("Deep", deep))), folder))
 
 
-def _unit(name: str, lanes: int, design: SubjectSources, around: str = "") -> Target:
-    bench, results = bench_of(name), results_of(name, lanes)
+def _unit(
+    name: str, lanes: int, design: SubjectSources, around: str = "", built_in: Mapping[str, int] = _NOTHING
+) -> Target:
+    bench, results = with_built_in(bench_of(name), built_in), results_of(name, lanes, built_in)
 
     def scenarios(seed: int) -> list[Scenario]:
         return UnitScenarios(bench, lanes, deep=True, seed=seed, strict=False).all()

@@ -20,9 +20,13 @@ def warnings_of(design: TopModule, simulator: SimulatorName = "verilator") -> tu
     """
     if not design.leniency or simulator != "verilator":
         return ()
+    found = (_WARNING.match(line) for line in lint_output(design).splitlines())
+    return tuple(dict.fromkeys(f"{match[2]} ({match[1]})" for match in found if match))
+
+
+def lint_output(design: TopModule) -> str:
+    """What it says of a design, warnings and errors.  Raises SimulationUnavailable, ScratchUnusable."""
     with scratch_folder() as folder:
         texts = design.write(folder, ".sv", ".vlt")
         command = [str(verilator_program()), "--lint-only", *design.leniency, "--top-module", design.top]
-        done = execute([*command, *design.search, *texts], folder, VERILATOR_ROOT=str(verilator_root()))
-    found = (_WARNING.match(line) for line in done.output.splitlines())
-    return tuple(dict.fromkeys(f"{match[2]} ({match[1]})" for match in found if match))
+        return execute([*command, *design.search, *texts], folder, VERILATOR_ROOT=str(verilator_root())).output

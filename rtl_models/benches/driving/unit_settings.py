@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from typing import Final
 
-from rtl_models.benches.unit_bench import UnitBench, bench_of
+from rtl_models.benches.unit_bench import UnitBench, bench_of, with_built_in
 from rtl_models.tools import protocol
 from rtl_models.tools.protocol import (
+    BUILT_IN_VARIABLE,
     CHANNELS_VARIABLE,
     LANES_VARIABLE,
     PROFILE_VARIABLE,
@@ -17,7 +20,9 @@ from rtl_models.tools.protocol import (
 
 CHANNELS: Final = int(os.environ[CHANNELS_VARIABLE])
 """Of the registers, and of the unit's tables."""
-BENCH: Final[UnitBench] = bench_of(os.environ[UNIT_VARIABLE], CHANNELS)
+BUILT_IN: Final[Mapping[str, int]] = json.loads(os.environ[BUILT_IN_VARIABLE])
+"""By operand or setting the number that the module has built in."""
+BENCH: Final[UnitBench] = with_built_in(bench_of(os.environ[UNIT_VARIABLE], CHANNELS), BUILT_IN)
 """Of the unit that was built."""
 LANES: Final = int(os.environ[LANES_VARIABLE])
 DEEP: Final = os.environ[PROFILE_VARIABLE] == "deep"

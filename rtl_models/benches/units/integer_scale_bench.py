@@ -129,4 +129,5 @@ BENCH: Final = UnitBench(
     long_frame=long_frame,
     round=66,
     rare_frames=rare_frames,
+    aimed=lambda frame, rng, lanes: _frame(dict(frame.settings), rng, lanes, frame.beats),
 )

@@ -126,4 +126,5 @@ BENCH: Final = UnitBench(
     long_frame=long_frame,
     round=88,
     rare_frames=rare_frames,
+    aimed=lambda frame, rng, lanes: _frame(dict(frame.settings), rng, lanes, frame.beats),
 )

@@ -156,6 +156,12 @@ def rare_factors(rng: Random) -> list[tuple[int, Factor, list[int]]]:
     return [(r, factor, [v for v in values if S32.low <= v <= S32.high]) for r, factor, values in found]
 
 
+def factors_of(frame: UnitFrame) -> list[Factor]:
+    """The factors of the lanes, of a frame in which they are the same in all beats."""
+    columns = (frame.operands[name][0].tolist() for name in ("multiplier_i", "left_shift_i", "shift_i"))
+    return list(zip(*columns, strict=True))
+
+
 def is_defined(frame: UnitFrame) -> bool:
     """Whether the golden has it: with one rounding no multiplier is negative, and no left shift 31."""
     once = frame.settings["rounding"] == ONE_ROUNDING
@@ -198,4 +204,5 @@ BENCH: Final = UnitBench(
     round=48,
     fitted=lambda frame, _: frame if is_defined(frame) else None,
     rare_frames=rare_frames,
+    aimed=lambda frame, rng, _: _frame(frame.settings["rounding"], factors_of(frame), rng, frame.beats),
 )

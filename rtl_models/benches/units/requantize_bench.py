@@ -28,6 +28,7 @@ from rtl_models.benches.units.quantized_multiplier_bench import (
     Factor,
     factor_operands,
     factors_in_turn,
+    factors_of,
     factors_of_a_layer,
     is_defined,
     numbers_of_lanes,
@@ -113,6 +114,11 @@ def _frame(
     return UnitFrame({"rounding": rounding} | settings, operands | factor_operands(factors, beats))
 
 
+def _aimed(frame: UnitFrame, rng: Random) -> UnitFrame:
+    settings = {name: value for name, value in frame.settings.items() if name != "rounding"}
+    return _frame(frame.settings["rounding"], factors_of(frame), settings, rng, frame.beats)
+
+
 BENCH: Final = UnitBench(
     unit=UNITS["requantize"],
     coverpoints=Arithmetic(NUMBERS, events, broadcast, [("rounding", "shift")]),
@@ -121,4 +127,5 @@ BENCH: Final = UnitBench(
     round=72,
     fitted=lambda frame, _: frame if is_defined(frame) else None,
     rare_frames=rare_frames,
+    aimed=lambda frame, rng, _: _aimed(frame, rng),
 )
