@@ -18,8 +18,9 @@ class BenchOutcome:
     `flags` are options without a value.
 
     `tests` has by name what a test said when it failed, "" where it passed; `figures` what was counted and measured,
-    `smallest` the shrunk case of a mismatch, as a sentence too, `waves` the VCD file that shows it, and `coverpoints`
-    how often each coverpoint was met, and `warnings` what the linter says of modules that are not of the package.
+    `smallest` the shrunk case of a mismatch, as a sentence too, `convention` which rounding gives what came instead,
+    `waves` the VCD file that shows the case, `coverpoints` how often each coverpoint was met, and `warnings` what the
+    linter says of modules that are not of the package.
     """
 
     COMMAND: ClassVar = "lanewise rtl test"
@@ -32,6 +33,7 @@ class BenchOutcome:
     figures: Mapping[str, float] = field(default_factory=dict)
     smallest: Mapping[str, Any] = field(default_factory=dict)
     smallest_told: str = ""
+    convention: str = ""
     waves: Path | None = None
     coverpoints: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -76,6 +78,7 @@ class BenchOutcome:
         lines = [f"{self.title} in {self.simulator}: {self.counted}"]
         lines += [f"{name}: {said}" for name, said in self.tests.items() if said]
         lines += [self.smallest_told] if self.smallest_told else []
+        lines += [self.convention] if self.convention else []
         lines += [f"waveform: {self.waves}"] if self.waves else []
         return "\n".join([*lines, f"seed {self.seed}; again: {self.reproduce}"])
 
@@ -86,6 +89,6 @@ class BenchOutcome:
             "name": self.name, **self.options, **dict.fromkeys(self.flags, True),
             "simulator": self.simulator, "seed": self.seed, "passed": self.passed,
             "tests": dict(self.tests), **self.figures, **(met if self.coverpoints else {}),
-            "smallest": dict(self.smallest), "first_divergence": self.smallest_told, "waves": str(self.waves or ""),
-            "warnings": list(self.warnings), "reproduce": self.reproduce,
+            "smallest": dict(self.smallest), "first_divergence": self.smallest_told, "convention": self.convention,
+            "waves": str(self.waves or ""), "warnings": list(self.warnings), "reproduce": self.reproduce,
         }  # fmt: skip

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from rtl_models.adapters import Adapter
 from rtl_models.outcome import BenchOutcome
 from rtl_models.register_map import CHANNELS
@@ -25,6 +27,7 @@ from rtl_models.tools.protocol import (
     PROFILE_VARIABLE,
     REPORT,
     RULES_VARIABLE,
+    SEEN,
     STREAM,
     STREAM_ASYNCHRONOUS,
     STRICT,
@@ -32,7 +35,9 @@ from rtl_models.tools.protocol import (
 )
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_harness import TOP, control_file, harness
+from rtl_models.unit_values import read_bytes
 from rtl_models.units import Unit
+from sim.explanation.answer import explain
 from sim.view.sentences import counted
 
 PROFILES: Final = ("shallow", "deep")
@@ -99,6 +104,27 @@ class Built:
         return ("strict",) if before and self.strict else ()
 
 
+def _convention(seen: Mapping[str, Any]) -> str:
+    """Which conventions give all that was seen of a frame that is wrong; "" where none does, or nothing was seen."""
+    if not seen:
+        return ""
+    settings = seen["settings"]
+    octets = np.array(seen["results"], np.int64).astype(np.uint8).ravel()
+    low, high = (int(read_bytes(settings[name], settings)) for name in ("minimum", "maximum"))
+    found = explain(
+        octets.view(np.int8) if settings["signed"] else octets,
+        accumulators=np.array(seen["accumulators"], np.int64).ravel(),
+        multiplier=settings["multiplier"],
+        shift=settings["shift"],
+        zero_point=settings["offset"],
+        minimum=low,
+        maximum=high,
+    )
+    names = ", ".join(match.name for match in found.matches)
+    seen_all = f"all {octets.size:,} results of no_stalls"
+    return f"{seen_all} are those of {names}, of which lanewise conventions tells" if names else ""
+
+
 def run_unit(
     built_as: Built,
     seed: int = 1,
@@ -125,5 +151,6 @@ def run_unit(
     return session.outcome(BenchOutcome(
         name=built_as.unit.name, options=options, flags=built_as.flags(before), simulator=simulator, seed=seed,
         tests=tests, figures=session.read(REPORT), smallest=smallest, smallest_told=smallest.get("told", ""),
-        waves=waves, coverpoints=session.read(COVERPOINTS), warnings=warnings_of(design, simulator),
+        convention=_convention(session.read(SEEN)), waves=waves, coverpoints=session.read(COVERPOINTS),
+        warnings=warnings_of(design, simulator),
     ))  # fmt: skip

@@ -229,7 +229,7 @@ def test_unknown_bits_are_a_number_that_nothing_is_expected_to_be(tmp_path: Path
 
 def test_a_number_with_unknown_bits_is_told_as_unknown() -> None:
     beat = UnitFrame({"signed": 1}, {"a_i": np.array([[1, 2, 3, 4]])})
-    said = told([beat], Difference("result_o", 0, 2, UNKNOWN, 7))
+    said = told(UNITS["quantized_add"], [beat], Difference("result_o", 0, 2, UNKNOWN, 7))
     assert said == "frame 0: result_o of beat 0, number 2: unknown, expected 7; operands a_i 3; settings signed 1"
 
 

@@ -9,7 +9,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from rtl_models.benches.driving.frame import UnitFrame
+from rtl_models.benches.driving.frame import Difference, UnitFrame
+from rtl_models.benches.driving.stream import Different
 from rtl_models.benches.driving.testbench import Wrong
 from rtl_models.benches.shrinking.plain import (
     SMALL,
@@ -87,7 +88,25 @@ def test_within_the_bounds_the_search_is_not_stopped() -> None:
 @pytest.mark.parametrize("stopped", [False, True])
 def test_the_sentence_says_whether_the_search_was_stopped(stopped: bool) -> None:
     one = SimpleNamespace(frames=(zeros(DOWN),), stalls=False, early=False, lost=None, offers=(), takes=())
-    assert ("stopped at its bound: there may be a smaller" in told(cast(Any, one), Wrong("it"), stopped)) is stopped
+    assert (
+        "stopped at its bound: there may be a smaller" in told(DOWN, cast(Any, one), Wrong("it"), stopped)
+    ) is stopped
+
+
+@pytest.mark.parametrize(("signed", "words"), [(1, "-3, maximum -1"), (0, "253, maximum 255")])
+def test_bytes_and_bounds_are_told_as_the_setting_says(signed: int, words: str) -> None:
+    add = UNITS["quantized_add"]
+    given = (253, 255) if signed == 0 else (-3, 255)
+    settings = {"signed": signed, "minimum": given[0], "maximum": given[1], "offset": 200}
+    frame = UnitFrame(settings, {"a_i": np.array([[161]]), "b_i": np.array([[5]])})
+    one = SimpleNamespace(frames=(frame,), stalls=False, early=False, lost=None, offers=(), takes=())
+    wrong = Difference("result_o", 0, 0, 161, 127).read_with(add, settings)
+    said = told(add, cast(Any, one), Different(0, wrong), stopped=False)
+    byte = -95 if signed else 161
+    assert said == (
+        f"smallest case, one beat without stalls: signed {signed}, minimum {words}, offset 200: a_i {byte}, b_i 5: "
+        f"frame 0: result_o of beat 0, number 0: {byte}, expected 127"
+    )
 
 
 @pytest.mark.parametrize("number", [0, 5, -5, 255, -(1 << 31)])

@@ -16,6 +16,7 @@ from cocotb.task import bridge, resume
 
 from rtl_models.benches.demand import demand
 from rtl_models.benches.driving.unit_case import Case, case_of_json, testbench
+from rtl_models.benches.driving.unit_settings import BENCH
 from rtl_models.benches.shrinking.simpler_case import failing_in_plain, plainer, simplest
 from rtl_models.benches.shrinking.smaller_case import calmer, smaller
 from rtl_models.benches.shrinking.told_case import told
@@ -33,7 +34,9 @@ async def shrink(dut: Any) -> None:
     problem = await smallest.problem(bench)
     if problem is None:
         raise AssertionError("the smallest case fails only among others")
-    Path(SMALLEST).write_text(json.dumps(smallest.as_json() | {"told": told(smallest, problem, trials.stopped)}))
+    Path(SMALLEST).write_text(
+        json.dumps(smallest.as_json() | {"told": told(BENCH.unit, smallest, problem, trials.stopped)})
+    )
 
 
 @cocotb.test()

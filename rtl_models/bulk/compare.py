@@ -37,7 +37,7 @@ def place_of(part: Sequence[UnitFrame], beat: int) -> tuple[int, int]:
     return number, beat - int(ends[number]) + part[number].beats
 
 
-def told(part: Sequence[UnitFrame], wrong: Difference) -> str:
+def told(unit: Unit, part: Sequence[UnitFrame], wrong: Difference) -> str:
     """The difference with what the beat had as operands and settings."""
     number, beat = place_of(part, wrong.beat)
     frame = part[number]
@@ -46,5 +46,5 @@ def told(part: Sequence[UnitFrame], wrong: Difference) -> str:
         row = rows[beat]
         operands.append(f"{port} {row[wrong.number] if wrong.number < len(row) else ' '.join(map(str, row))}")
     settings = ", ".join(f"{name} {value}" for name, value in frame.settings.items())
-    here = replace(wrong, beat=beat)
+    here = replace(wrong, beat=beat).read_with(unit, frame.settings)
     return f"frame {number}: {here}; operands {', '.join(operands)}; settings {settings}"

@@ -95,4 +95,6 @@ async def checked(traffic: BulkTraffic, part: Sequence[UnitFrame], stalls: BulkS
         "a legal write of a configuration register is refused": counts.error,
     }
     problems, wrong = [said for said, broken in rules.items() if broken], first_wrong(BENCH.unit, given, due)
-    return TrafficResult(counts, due, [*problems, *([told(part, wrong)] if wrong else [])], None if problems else wrong)
+    return TrafficResult(
+        counts, due, [*problems, *([told(BENCH.unit, part, wrong)] if wrong else [])], None if problems else wrong
+    )

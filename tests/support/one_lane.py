@@ -29,7 +29,7 @@ result = "octet"
 [settings]
 multiplier = 1518500250
 shift = 7
-offset = -3
+offset = 100
 minimum = 0
 maximum = 255
 signed = 0
@@ -51,7 +51,7 @@ _MODULE: Final = """module brought_down #(
   wire signed [63:0]  raised  = $signed(sum) * 64'(Multiplier) + 64'sh4000_0000;
   wire signed [32:0]  size    = high[31] ? 33'sd0 - {high[31], high} : {high[31], high};
   wire signed [32:0]  divided = (size + 33'sd64) >>> 7;
-  wire signed [32:0]  placed  = (high[31] ? 33'sd0 - divided : divided) - 33'sd3;
+  wire signed [32:0]  placed  = (high[31] ? 33'sd0 - divided : divided) + 33'sd100;
 
   assign middle_ready = !out_valid || out_ready;
   assign in_ready     = !middle_valid || middle_ready;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 from isa.lane import Int
 from rtl_models.benches.driving.lane_array import packed, unpacked
 from rtl_models.benches.driving.testbench import Bits, Words
-from rtl_models.unit_values import Results
-from rtl_models.units import Unit
+from rtl_models.unit_values import Results, read_bytes
+from rtl_models.units import Unit, UnitPort
 from sim.golden.fixed_point import Int64Array
 
 UNKNOWN: Final = 1 << 40
@@ -51,6 +51,13 @@ def frame_of_json(value: Mapping[str, Any]) -> UnitFrame:
     return UnitFrame(value["settings"], operands)
 
 
+def as_number(port: UnitPort, number: int, settings: Mapping[str, int]) -> int:
+    """What a port's number is: a byte is one of -128..127 where the setting `signed` says so."""
+    return (
+        int(read_bytes(number, settings)) if (port.bits, port.signed) == (8, False) and "signed" in settings else number
+    )
+
+
 def words_of(unit: Unit, frame: UnitFrame, lanes: int) -> list[Words]:
     """The words on the operand ports, beat by beat."""
     columns = [packed(frame.operands[port.name].reshape(-1), port.bits, port.count(lanes)) for port in unit.operands]
@@ -77,6 +84,12 @@ class Difference:
     number: int
     given: int
     expected: int
+
+    def read_with(self, unit: Unit, settings: Mapping[str, int]) -> Difference:
+        """The same, bytes being the numbers that the settings of its frame say."""
+        port = next(port for port in unit.results if port.name == self.port)
+        given = self.given if self.given == UNKNOWN else as_number(port, self.given, settings)
+        return replace(self, given=given, expected=as_number(port, self.expected, settings))
 
     def __str__(self) -> str:
         given = "unknown" if self.given == UNKNOWN else str(self.given)

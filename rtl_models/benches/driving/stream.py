@@ -152,6 +152,7 @@ class Stream:
             due = {port: numbers[: len(came)] for port, numbers in expected.items()}
             wrong = difference(self._unit, numbers_of(self._unit, came, self._lanes), due) if came else None
             if wrong is not None:
+                wrong = wrong.read_with(self._unit, frame.settings)
                 raise Different(number, wrong, "" if self.bench.strict else self._became(number, wrong))
 
     def _became(self, number: int, wrong: Difference) -> str:

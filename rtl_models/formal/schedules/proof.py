@@ -10,7 +10,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 from isa.evaluate.exact import Evaluation
-from isa.lane import Int, Read
+from isa.lane import S8, U8, Int, Read
 from rtl_models.formal.claims import Signals
 from rtl_models.formal.equations.replay import Replay, placed
 from rtl_models.formal.equations.smt2 import Equations, parsed
@@ -158,9 +158,14 @@ def _refuted(of: Equations, one: _Seen, answer: Answered, seconds: float) -> Str
         expected = Evaluation(ClaimInputs(signals)).value(due.lane)
         got = one.bits.kind.wrapped(played.result(one.bits))
         if got != expected and Evaluation(ClaimInputs(signals)).value(due.given):
+            byte = S8 if signals.get("signed_i") else U8
+            data = (
+                f"{name} = {byte.wrapped(value) if due.kinds[name] == U8 else value}" for name, value in signals.items()
+            )
+            given, meant = (byte.wrapped(n) if one.bits.kind == U8 else n for n in (got, expected))
             told = (
-                f"{where} is {got} for beat {played.beat}, the first being beat 0; expected {expected}",
-                f"its data: {', '.join(f'{name} = {value}' for name, value in signals.items())}",
+                f"{where} is {given} for beat {played.beat}, the first being beat 0; expected {meant}",
+                f"its data: {', '.join(data)}",
                 *_schedule(one.steps),
             )
             return StreamFinding(Finding("counter-example", seconds, signals, smallest=False), NOT_ASKED, told)
