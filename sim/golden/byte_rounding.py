@@ -1,7 +1,8 @@
-"""float32 to uint8 or int8, as each system does it: one named function per order and rule of rounding.
+"""float32 to uint8, int8 or int16, as each system does it: one named function per order and rule of rounding.
 
 Every function takes `values`, float32 of any shape; `scale`, a float32 that is finite and above 0; `zero_point`, an int
 in the range of the output; and returns a new array of that shape, of int8 where the name begins so, else of uint8.
+Those that round before the zero point is added take any range: `to` is the output's type, uint8 if it is left out.
 `TypeError`: values or scale are not float32 (a Python float is taken as the float32 nearest to it), zero_point is no
 int.  `ValueError`: scale or zero_point is outside of what is stated; a value is NaN where the convention does not say
 what becomes of it.  Infinities saturate.
@@ -29,6 +30,9 @@ from sim.golden.floating_point import (
 Uint8Array = npt.NDArray[np.uint8]
 Int8Array = npt.NDArray[np.int8]
 Byte = type[np.uint8] | type[np.int8]
+Output = Byte | type[np.int16]
+Integers = npt.NDArray[Any]
+"""Of the type that is asked for."""
 
 
 @convention(
@@ -36,7 +40,9 @@ Byte = type[np.uint8] | type[np.int8]
     users="ONNX QuantizeLinear and by ONNX Runtime's MLAS",
     rows=("12", "25"),
 )
-def round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+def round_even_then_offset(
+    values: Float32s, scale: np.float32 | float, zero_point: int, to: Output = np.uint8
+) -> Integers:
     """Round v / scale to nearest, ties to even, then add the zero point and saturate.
 
     NaN is not defined.
@@ -44,7 +50,7 @@ def round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_poi
     >>> round_even_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
     array([1, 3, 1], dtype=uint8)
     """
-    return _offset_exactly(np.rint(_quotient(values, scale)), zero_point)
+    return _offset_exactly(np.rint(_quotient(values, scale)), zero_point, to)
 
 
 @convention(
@@ -55,7 +61,9 @@ def round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_poi
     ),
     rows=("12", "16"),
 )
-def round_away_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+def round_away_then_offset(
+    values: Float32s, scale: np.float32 | float, zero_point: int, to: Output = np.uint8
+) -> Integers:
     """Round v / scale to nearest, ties away from zero, then add the zero point and saturate.
 
     NaN is not defined.
@@ -64,7 +72,7 @@ def round_away_then_offset(values: Float32s, scale: np.float32 | float, zero_poi
     array([2, 3, 0], dtype=uint8)
     """
     quotient = _quotient(values, scale)
-    return _offset_exactly(np.sign(quotient) * np.floor(np.abs(quotient) + 0.5), zero_point)
+    return _offset_exactly(np.sign(quotient) * np.floor(np.abs(quotient) + 0.5), zero_point, to)
 
 
 @convention(
@@ -122,7 +130,9 @@ def offset_then_truncate(values: Float32s, scale: np.float32 | float, zero_point
     users="fbgemm without its legacy order, XNNPACK and by TFLite's optimised QUANTIZE (PyTorch: row 12)",
     rows=("25",),
 )
-def reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 | float, zero_point: int) -> Uint8Array:
+def reciprocal_round_even_then_offset(
+    values: Float32s, scale: np.float32 | float, zero_point: int, to: Output = np.uint8
+) -> Integers:
     """As `round_even_then_offset`, with a product by the reciprocal for the quotient.
 
     NaN is not defined.
@@ -131,7 +141,7 @@ def reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 | floa
     >>> reciprocal_round_even_then_offset(value, scale, 0), round_even_then_offset(value, scale, 0)
     (array([128], dtype=uint8), array([127], dtype=uint8))
     """
-    return _offset_exactly(np.rint(_product(values, scale)), zero_point)
+    return _offset_exactly(np.rint(_product(values, scale)), zero_point, to)
 
 
 @convention(
@@ -145,7 +155,7 @@ def int8_round_even_then_offset(values: Float32s, scale: np.float32 | float, zer
     >>> int8_round_even_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
     array([1, 3, 1], dtype=int8)
     """
-    return _offset_exactly_in_int8(np.rint(_quotient(values, scale)), zero_point)
+    return round_even_then_offset(values, scale, zero_point, np.int8)
 
 
 @convention(
@@ -159,7 +169,7 @@ def int8_reciprocal_round_even_then_offset(values: Float32s, scale: np.float32 |
     >>> int8_reciprocal_round_even_then_offset(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
     array([1, 3, 1], dtype=int8)
     """
-    return _offset_exactly_in_int8(np.rint(_product(values, scale)), zero_point)
+    return reciprocal_round_even_then_offset(values, scale, zero_point, np.int8)
 
 
 @convention(
@@ -224,12 +234,9 @@ def _reciprocal(scale: np.float32 | float) -> np.float32:
         return np.float32(1) / _scale(scale)
 
 
-def _offset_exactly(integral: Float64Array, zero_point: int) -> Uint8Array:
-    return np.asarray(np.clip(integral + _zero(zero_point), 0, 255)).astype(np.uint8)
-
-
-def _offset_exactly_in_int8(integral: Float64Array, zero_point: int) -> Int8Array:
-    return np.asarray(np.clip(integral + _zero(zero_point, np.int8), -128, 127)).astype(np.int8)
+def _offset_exactly(integral: Float64Array, zero_point: int, to: Output) -> Integers:
+    limits = np.iinfo(to)
+    return np.asarray(np.clip(integral + _zero(zero_point, to), limits.min, limits.max)).astype(to)
 
 
 def _saturated(integers: Int32Array) -> Uint8Array:
@@ -251,10 +258,10 @@ def _scale(scale: np.float32 | float) -> np.float32:
     return nearest
 
 
-def _zero(zero_point: int, byte: Byte = np.uint8) -> int:
+def _zero(zero_point: int, to: Output = np.uint8) -> int:
     if not isinstance(zero_point, int) or isinstance(zero_point, bool):
         raise TypeError(f"zero_point is {zero_point!r}: give an int")
-    low, high = int(np.iinfo(byte).min), int(np.iinfo(byte).max)
+    low, high = int(np.iinfo(to).min), int(np.iinfo(to).max)
     if not low <= zero_point <= high:
         raise ValueError(f"zero_point is {zero_point}: it must lie in {low}..{high}")
     return zero_point

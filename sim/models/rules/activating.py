@@ -86,8 +86,7 @@ class ActivatingReals:
         lowest, highest = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
         reals = dequantized(np.arange(lowest, highest + 1), self.scale.scales[0], self.scale.zero_point)
         made = WAYS[self.way][self.function](reals)
-        zero = self.to.zero_point - lowest
-        table = round_even_then_offset(made, self.to.scales[0], zero).astype(np.int64) + lowest
+        table = round_even_then_offset(made, self.to.scales[0], self.to.zero_point, self.dtype.type).astype(np.int64)
         return np.asarray(table[operands["byte"] - lowest])
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:

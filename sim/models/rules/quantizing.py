@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -18,14 +19,14 @@ from sim.explanation.rule import Integers, Operands, RuleStep, is_tie, only
 from sim.golden import byte_rounding
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 
-Convention = Callable[[Any, np.float32, int], npt.NDArray[np.uint8] | npt.NDArray[np.int8]]
+Convention = Callable[[Any, np.float32, int], npt.NDArray[Any]]
 Float32Array = npt.NDArray[np.float32]
-_ROUND_FIRST: Final[tuple[Convention, ...]] = (
+_ROUND_FIRST: Final = (
     byte_rounding.round_even_then_offset,
     byte_rounding.round_away_then_offset,
     byte_rounding.reciprocal_round_even_then_offset,
 )
-"""Those that int8 can be moved into, its zero point by 128: they round before it is added."""
+"""Those that take any range: they round before the zero point is added."""
 _OFFSET_FIRST: Final[Mapping[str, tuple[Convention, ...]]] = {
     "uint8": (
         byte_rounding.offset_then_round_even_fused,
@@ -38,13 +39,13 @@ _OFFSET_FIRST: Final[Mapping[str, tuple[Convention, ...]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Quantizing:
-    """One convention on the numbers that `operands["number"]` counts; `lowest` moves int8 into uint8 and back."""
+    """One convention on the numbers that `operands["number"]` counts, and the same with the output's range."""
 
     convention: Convention
+    placed: Convention
     numbers: Float32Array
     scale: np.float32
     zero_point: int
-    lowest: int
     rises: bool = False
 
     @property
@@ -56,8 +57,7 @@ class Quantizing:
         return used_by(self.convention)
 
     def run(self, operands: Operands) -> Integers:
-        made = self.convention(self.numbers[operands["number"]], self.scale, self.zero_point - self.lowest)
-        return made.astype(np.int64) + self.lowest
+        return self.placed(self.numbers[operands["number"]], self.scale, self.zero_point).astype(np.int64)
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
         return _steps(self, element)
@@ -93,44 +93,7 @@ class QuantizingByQuotient:
         return _steps(self, element)
 
 
-@dataclass(frozen=True, eq=False)
-class QuantizingToInt16:
-    """To int16, one of those conventions of `sim.golden.byte_rounding` that round before the offset is added.
-
-    v / s or v * float32(1 / s) in float32, to the nearest, ties to even or away from zero, then the zero point.
-    """
-
-    convention: Convention
-    numbers: Float32Array
-    scale: np.float32
-    zero_point: int
-    rises: bool = False
-
-    @property
-    def name(self) -> str:
-        return self.convention.__name__
-
-    @property
-    def note(self) -> str:
-        return used_by(self.convention)
-
-    def run(self, operands: Operands) -> Integers:
-        numbers = self.numbers[operands["number"]]
-        with np.errstate(over="ignore"):  # what is beyond float32 saturates
-            if self.convention is byte_rounding.reciprocal_round_even_then_offset:
-                units = numbers * (np.float32(1) / self.scale)
-            else:
-                units = numbers / self.scale
-        rounded = np.rint(units.astype(np.float64))
-        if self.convention is byte_rounding.round_away_then_offset:
-            rounded = np.trunc(units.astype(np.float64) + np.copysign(0.5, units))
-        return np.asarray(np.clip(rounded + self.zero_point, INT32_MIN, INT32_MAX).astype(np.int64))
-
-    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        return _steps(self, element)
-
-
-def _steps(rule: Quantizing | QuantizingByQuotient | QuantizingToInt16, element: Mapping[str, int]) -> list[RuleStep]:
+def _steps(rule: Quantizing | QuantizingByQuotient, element: Mapping[str, int]) -> list[RuleStep]:
     number = float(rule.numbers[element["number"]])
     exact = Fraction(number) / Fraction(float(rule.scale)) + rule.zero_point
     result = int(rule.run(only(element, ("number",)))[0])
@@ -139,14 +102,9 @@ def _steps(rule: Quantizing | QuantizingByQuotient | QuantizingToInt16, element:
 
 def quantizing_rules(
     numbers: Float32Array, scale: np.float32, zero_point: int, dtype: np.dtype[Any]
-) -> Iterator[Quantizing | QuantizingToInt16]:
+) -> Iterator[Quantizing]:
     """Every convention for the output's dtype, uint8, int8 or int16."""
-    if dtype == np.int16:
-        for convention in _ROUND_FIRST:
-            yield QuantizingToInt16(convention, numbers, scale, zero_point)
-        return
-    lowest = int(np.iinfo(dtype).min)
     for convention in _ROUND_FIRST:
-        yield Quantizing(convention, numbers, scale, zero_point, lowest)
-    for convention in _OFFSET_FIRST[str(dtype)]:
-        yield Quantizing(convention, numbers, scale, zero_point, 0)
+        yield Quantizing(convention, partial(convention, to=dtype.type), numbers, scale, zero_point)
+    for own in _OFFSET_FIRST.get(str(dtype), ()):
+        yield Quantizing(own, own, numbers, scale, zero_point)
