@@ -41,20 +41,30 @@ def rescaling_of(
 
 
 def add_rescaled(
-    a: npt.NDArray[Any], b: npt.NDArray[Any], rescaling: AddRescaling, left_shift: int, rescale: Rescale
+    a: npt.NDArray[Any],
+    b: npt.NDArray[Any],
+    rescaling: AddRescaling,
+    left_shift: int,
+    rescale: Rescale,
+    subtracts: bool = False,
 ) -> Int32Array:
     """The sum of integers without their zero points (any integer dtype), in units of the output, without its own.
+
+    Or their difference: what is taken off is rounded as it stands, so that its ties go as those of a sum.
 
     >>> half = AddRescaling(Derived(2**30, 0), Derived(2**30, 0), Derived(2**30, -18))
     >>> from sim.golden.scaling import double_rounding
     >>> add_rescaled(np.array([3]), np.array([4]), half, 20, double_rounding)
     array([7], dtype=int32)
+    >>> add_rescaled(np.array([3]), np.array([4]), half, 20, double_rounding, subtracts=True)
+    array([-1], dtype=int32)
     """
     left, right = (
         rescale(shift_left_wrap(np.asarray(x, np.int64), left_shift), *by)
         for x, by in ((a, rescaling.first), (b, rescaling.second))
     )
-    return rescale(wrap_int32(left.astype(np.int64) + right), *rescaling.total)
+    sign = -1 if subtracts else 1
+    return rescale(wrap_int32(left.astype(np.int64) + sign * right.astype(np.int64)), *rescaling.total)
 
 
 def multipliers_of_bits(bits: int, first: np.float32, second: np.float32, system: str) -> tuple[int, int, int]:

@@ -24,7 +24,18 @@ from sim.explanation.survey import survey
 from sim.explanation.trace import trace
 from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
-from sim.models.layers import Activated, Added, Averaged, Computed, FromReals, Normalized, Pooled, Requantized, ToReals
+from sim.models.layers import (
+    Activated,
+    Added,
+    Averaged,
+    ByRules,
+    Computed,
+    FromReals,
+    Normalized,
+    Pooled,
+    Requantized,
+    ToReals,
+)
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.questions import is_one_of, question_of
 from sim.models.rules.average import EXACT
@@ -39,6 +50,7 @@ _KINDS: Final = {
     Activated: "activation",
     Normalized: "softmax",
     Averaged: "mean",
+    ByRules: "arithmetic",
 }
 _OWN_KERNELS: Final = {
     **dict.fromkeys(("MUL", "Mul", "QLinearMul"), "product"),
@@ -48,6 +60,7 @@ _OWN_KERNELS: Final = {
     **dict.fromkeys(("RELU", "RELU6", "RELU_N1_TO_1"), "bounds alone"),
     "HARD_SWISH": "hard swish",
     "LEAKY_RELU": "leaky ReLU",
+    "SUB": "subtraction",
 }
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8

@@ -8,7 +8,7 @@ from typing import Final
 from sim.models.layers import Computed, Inputs, moved
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.models.operators import onnx as onnx_layers
-from sim.models.operators import onnx_functions
+from sim.models.operators import onnx_functions, tflite_elements
 from sim.models.operators import tflite as tflite_layers
 from sim.models.operators.tflite_moves import TURNS
 
@@ -19,7 +19,13 @@ _MOVES: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]]
     **onnx_functions.TURNS,
 }
 _OF_REAL_NUMBERS: Final = ("QUANTIZE", "DEQUANTIZE", "QuantizeLinear", "DequantizeLinear")
-_OPERATORS: Final = {**tflite_layers.OPERATORS, **onnx_layers.OPERATORS, **onnx_functions.OPERATORS, **_MOVES}
+_OPERATORS: Final = {
+    **tflite_layers.OPERATORS,
+    **tflite_elements.OPERATORS,
+    **onnx_layers.OPERATORS,
+    **onnx_functions.OPERATORS,
+    **_MOVES,
+}
 
 
 def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:

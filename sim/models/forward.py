@@ -14,7 +14,18 @@ from sim.golden.scaling import double_rounding, double_rounding_ties_up, scale_f
 from sim.kernels.pool.golden import ties_away
 from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers, steps
 from sim.models.computed import computed
-from sim.models.layers import Activated, Added, Averaged, Computed, FromReals, Normalized, Pooled, Requantized, ToReals
+from sim.models.layers import (
+    Activated,
+    Added,
+    Averaged,
+    ByRules,
+    Computed,
+    FromReals,
+    Normalized,
+    Pooled,
+    Requantized,
+    ToReals,
+)
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
 from sim.models.rules.activated import activation_rules
 from sim.models.rules.averaging import averaging_rules
@@ -99,6 +110,8 @@ def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
             return _normalized(made, dtype)
         case Averaged():
             placed = _mean(made, dtype)
+        case ByRules():
+            placed = _by_rule(made, dtype)
         case np.ndarray():
             return made
         case _:
@@ -190,6 +203,16 @@ def _mean(made: Averaged, dtype: str) -> npt.NDArray[np.int64]:
     except ValueError as error:
         raise NotComputed(f"{error}") from None
     return placed.astype(np.int64).reshape(made.sums.shape)
+
+
+def _by_rule(made: ByRules, dtype: str) -> npt.NDArray[np.int64]:
+    if dtype != made.dtype:
+        raise NotComputed(f"what makes {made.dtype} makes {dtype}")
+    try:
+        placed = made.rules[0].run({name: array.ravel() for name, array in made.operands.items()})
+    except ValueError as error:
+        raise NotComputed(str(error)) from None
+    return placed.astype(np.int64).reshape(made.numbers.shape)
 
 
 def _average(made: Pooled) -> npt.NDArray[np.int64]:

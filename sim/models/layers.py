@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.explanation.rule import CandidateRule
 from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed, TensorScale, require_size
 from sim.models.rules.dequantizing import dequantized
 from sim.models.rules.real_bias import RealBias
@@ -164,11 +165,31 @@ class Averaged:
         return self.sums
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ByRules:
+    """Operands (integers, each in the shape of the output) and the arithmetics that may make the output of them.
+
+    A network is run by the first of `rules`.  `dtype` is that of the output, `minimum` and `maximum` are those of the
+    activation, or None.
+    """
+
+    operands: Mapping[str, AnyArray]
+    rules: Sequence[CandidateRule]
+    dtype: str
+    minimum: int | None = None
+    maximum: int | None = None
+
+    @property
+    def numbers(self) -> AnyArray:
+        """What is rounded, in the shape of the output."""
+        return next(iter(self.operands.values()))
+
+
 _AT_ONCE: Final = 4
 """Arrays of 64 bits that a conversion takes, each of its size."""
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
-Computed = Requantized | Added | Pooled | FromReals | ToReals | Activated | Normalized | Averaged | AnyArray
+Computed = Requantized | Added | Pooled | FromReals | ToReals | Activated | Normalized | Averaged | ByRules | AnyArray
 """An array where numbers are only moved."""
 
 

@@ -16,7 +16,7 @@ from sim.explanation.question import OutputStage, Question, QuestionError, Quest
 from sim.explanation.rule import Candidate, CandidateRule, Operands
 from sim.golden.addition import AddParameters, Quantization
 from sim.kernels.pool.golden import Sums
-from sim.models.layers import Activated, Added, Averaged, FromReals, Normalized, Pooled, Requantized
+from sim.models.layers import Activated, Added, Averaged, ByRules, FromReals, Normalized, Pooled, Requantized
 from sim.models.network import AnyArray
 from sim.models.rules.activated import activation_rules
 from sim.models.rules.average import WAYS, Rounded
@@ -45,7 +45,7 @@ def is_one_of(names: Sequence[str], convention: str) -> bool:
 
 
 def question_of(
-    made: Requantized | Added | Pooled | FromReals | Activated | Normalized | Averaged, output: AnyArray
+    made: Requantized | Added | Pooled | FromReals | Activated | Normalized | Averaged | ByRules, output: AnyArray
 ) -> Question:
     """Raises QuestionError for an output or parameters that nothing can be said of."""
     output = asked.checked_output(output)
@@ -66,6 +66,10 @@ def question_of(
             raise QuestionError(f"a mean of {made.dtype} becomes {output.dtype}")
         return OfMean(output, made)
     bounds = asked.checked_bounds(made.minimum, made.maximum)
+    if isinstance(made, ByRules):
+        if output.dtype != made.dtype:
+            raise QuestionError(f"what makes {made.dtype} makes {output.dtype}")
+        return OfRules(output, made, bounds)
     if isinstance(made, Pooled):
         return Average(output, made.sums, made.counts, bounds)
     if isinstance(made, Added):
@@ -249,6 +253,35 @@ class OfMean:
             inputs=lambda at: {"sum": int(sums.ravel()[at]), "count": self.made.count},
             search=lambda: apart,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class OfRules:
+    """Somebody's numbers, and the operands of the arithmetics that may have made them."""
+
+    output: AnyArray
+    made: ByRules
+    bounds: Range | None
+
+    @property
+    def parts(self) -> Sequence[QuestionPart]:
+        return (self._part,)
+
+    @cached_property
+    def _part(self) -> QuestionPart:
+        limits, refused = limits_of(self.output.dtype, self.bounds)
+        operands = {name: array.astype(np.int64).ravel() for name, array in self.made.operands.items()}
+
+        def element(at: int) -> Mapping[str, int]:
+            return {name: int(array[at]) for name, array in operands.items()}
+
+        def apart(one: Candidate, other: Candidate) -> Apart:
+            return Apart(differing_inputs(one.run(operands), other.run(operands), operands), "those of this tensor")
+
+        return QuestionPart(
+            operands=operands, candidates=combined(self.made.rules, limits), refused=refused, element=element,
+            inputs=element, search=lambda: apart,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "ReducerOptions": ("KeepDims",),
     "SoftmaxOptions": ("Beta",),
     "AddOptions": ("FusedActivationFunction", "PotScaleInt16"),
+    "SubOptions": ("FusedActivationFunction", "PotScaleInt16"),
     "StridedSliceOptions": ("BeginMask", "EndMask", "EllipsisMask", "NewAxisMask", "ShrinkAxisMask", "Offset"),
     "PackOptions": ("Axis",),
     "ResizeNearestNeighborOptions": ("AlignCorners", "HalfPixelCenters"),

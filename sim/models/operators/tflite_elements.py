@@ -1,0 +1,52 @@
+"""Layers of TensorFlow Lite that compute element by element, by kernels that are not those of sums.
+
+Sources: its `kernels/sub.cc`; docs/spec/neighbours.md section 34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from sim.kernels.quantized_add.golden_tflite_pot import log2_of
+from sim.models.layers import ByRules, Computed, Inputs, broadcast, operand, scale_of
+from sim.models.network import Network, NetworkLayer, NotComputed
+from sim.models.operators.activation import activation_bounds
+from sim.models.rules.subtracting import Scales, subtracting_rules
+
+_BITS: Final = {"int8": 8, "uint8": 8, "int16": 16}
+
+
+def _difference(network: Network, layer: NetworkLayer, given: Inputs) -> ByRules:
+    """Of two tensors, broadcast; by shifts as for a sum: of 16 bits, marked, and all scales powers of two."""
+    a, b = broadcast(operand(layer, 0, given), operand(layer, 1, given))
+    scales, dtype = scales_of(network, layer), _only_type(network, layer, given)
+    bits = _BITS[dtype]
+    is_marked = bits == 16 and bool(layer.options.get("PotScaleInt16", True))
+    by_powers = is_marked and all(log2_of(float(one.scales[0])) is not None for one in scales)
+    activation = layer.options.get("FusedActivationFunction", "NONE")
+    minimum, maximum = activation_bounds(activation, scales[2], dtype)
+    rules = subtracting_rules(scales, bits, by_powers)
+    return ByRules(operands={"a": a, "b": b}, rules=rules, dtype=dtype, minimum=minimum, maximum=maximum)
+
+
+def scales_of(network: Network, layer: NetworkLayer) -> Scales:
+    """Those of two operands and of the output; raises NotComputed where one has none, or one for each channel."""
+    tensors = [*(network.tensors[number] for number in layer.inputs[:2]), network.output_of(layer)]
+    if len(tensors) < 3:
+        raise NotComputed("it has not two inputs")
+    a, b, output = (scale_of(tensor) for tensor in tensors)
+    if max(one.scales.size for one in (a, b, output)) > 1:
+        raise NotComputed(f"{layer.operator} with a scale for each channel is not computed")
+    return a, b, output
+
+
+def _only_type(network: Network, layer: NetworkLayer, given: Inputs) -> str:
+    """The type that both operands and the output have; raises NotComputed where they have several, or another one."""
+    types = (*(str(operand(layer, place, given).dtype) for place in (0, 1)), network.output_of(layer).dtype)
+    if len(set(types)) > 1 or types[0] not in _BITS:
+        raise NotComputed(f"{layer.operator} of {types[0]} and {types[1]} to {types[2]} is not computed")
+    return types[0]
+
+
+OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {"SUB": _difference}
