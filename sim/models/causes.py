@@ -21,7 +21,7 @@ from sim.explanation.rule import Candidate, CandidateRule
 from sim.explanation.scaling import ByteRounding, FixedPoint, FloatScaling
 from sim.golden.derivation import Derived
 from sim.models.computed import computed
-from sim.models.layers import ToReals
+from sim.models.layers import Several, ToReals
 from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed
 from sim.models.questions import plain, question_of
 
@@ -67,7 +67,7 @@ def causes_of(
     for kind, told, other, changed in _of_operands(network, layer):
         try:
             made = computed(other, changed, given)
-            if isinstance(made, np.ndarray | ToReals):
+            if isinstance(made, np.ndarray | ToReals | Several):
                 continue
             (asked,) = question_of(made, question.output).parts
         except (NotComputed, QuestionError):

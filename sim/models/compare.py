@@ -34,6 +34,7 @@ from sim.models.layers import (
     Normalized,
     Pooled,
     Requantized,
+    Several,
     ToReals,
 )
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
@@ -76,7 +77,7 @@ class LayerReport:
     `first` is the first of them and `trace` what became of that one; `causes` are changes each of which would make
     them all.  `along` has for each axis of the output how many differ at each of its places.  `instead` are the layers
     that depart in this one's place where another convention, that as many layers are, is the usual one.  `users` says
-    of the conventions that give it whose they are.
+    of the conventions that give it whose they are.  `output` is which of the layer's outputs is told of.
     """
 
     layer: NetworkLayer
@@ -94,6 +95,7 @@ class LayerReport:
     along: tuple[tuple[int, ...], ...] = ()
     reason: str = ""
     users: Mapping[str, str] = field(default_factory=dict)
+    output: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -105,6 +107,7 @@ class LayerReport:
             "usual": self.usual,
             "causes": [cause.as_json() for cause in self.causes],
             "instead": list(self.instead),
+            "output": self.output,
             "trace": None if self.trace is None else self.trace.as_json(),
             "differing": self.differing,
             "elements": self.elements,
@@ -148,6 +151,8 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
     output = given[layer.outputs[0]]
     try:
         made = _made(network, layer, given)
+        if isinstance(made, Several):
+            return _moved_to_several(layer, made, given)
         if isinstance(made, np.ndarray):
             return _moved(layer, made, output)
         if isinstance(made, ToReals):
@@ -169,6 +174,8 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
 def _made(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) -> Computed:
     """What a layer makes, in the shape of the output that was given; raises NotComputed."""
     made, output = computed(network, layer, given), given[layer.outputs[0]]
+    if isinstance(made, Several):
+        return made
     shape = made.shape if isinstance(made, np.ndarray) else made.numbers.shape
     if shape != output.shape:
         raise NotComputed(f"it makes {list(shape)}, and its output is {list(output.shape)}")
@@ -181,6 +188,21 @@ def _moved(layer: NetworkLayer, made: AnyArray, output: AnyArray) -> LayerReport
     if not wrong.any():
         return LayerReport(layer=layer, outcome="equal", conventions=(EXACT,), elements=output.size)
     return _differing(LayerReport(layer=layer, outcome="differs"), wrong)
+
+
+def _moved_to_several(layer: NetworkLayer, made: Several, given: Mapping[int, AnyArray]) -> LayerReport:
+    """Of every output that is among the tensors; the first that is other numbers is told of."""
+    elements = 0
+    for place, (number, part) in enumerate(zip(layer.outputs, made.parts, strict=True)):
+        if number not in given:
+            continue
+        if part.shape != given[number].shape:
+            raise NotComputed(f"it makes {list(part.shape)}, and its output {place} is {list(given[number].shape)}")
+        report = replace(_moved(layer, part, given[number]), output=place)
+        if report.outcome == "differs":
+            return report
+        elements += part.size
+    return LayerReport(layer=layer, outcome="equal", conventions=(EXACT,), elements=elements)
 
 
 def _of_reals(layer: NetworkLayer, made: ToReals, output: AnyArray) -> LayerReport:
@@ -256,7 +278,7 @@ def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], 
     if not report.kind or (report.outcome == "equal" and not parts_from):
         return report
     made, output = _made(network, layer, given), given[layer.outputs[0]]
-    if isinstance(made, np.ndarray | ToReals):
+    if isinstance(made, np.ndarray | ToReals | Several):
         return report
     question = question_of(made, output)
     (part,), matches = question.parts, _matches(question)

@@ -19,11 +19,12 @@ from sim.models.layers import (
     Added,
     Averaged,
     ByRules,
-    Computed,
     FromReals,
     Normalized,
+    OneOutput,
     Pooled,
     Requantized,
+    Several,
     ToReals,
 )
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
@@ -55,10 +56,13 @@ def forward(network: Network, given: Mapping[int, AnyArray], convention: str, fi
         tensors.pop(number, None)
     for layer in behind:
         try:
-            made = output_under(convention, computed(network, layer, tensors), network.output_of(layer).dtype)
+            made = computed(network, layer, tensors)
+            if isinstance(made, Several):
+                tensors.update(zip(layer.outputs, made.parts, strict=True))
+            else:
+                tensors[layer.outputs[0]] = output_under(convention, made, network.output_of(layer).dtype)
         except NotComputed:
             continue
-        tensors[layer.outputs[0]] = made
     return tensors
 
 
@@ -89,7 +93,7 @@ def _scale_behind(network: Network, number: int) -> TensorScale | None:
     return next((network.output_of(one).scale for one in users if one.operator in ("QUANTIZE", "QuantizeLinear")), None)
 
 
-def output_under(convention: str, made: Computed, dtype: str) -> AnyArray:
+def output_under(convention: str, made: OneOutput, dtype: str) -> AnyArray:
     """What a layer gives under a convention; raises NotComputed where it does not define that."""
     if isinstance(made, Requantized | Added | FromReals) and not dtype.lstrip("u").startswith("int"):
         raise NotComputed(f"its output is {dtype}")

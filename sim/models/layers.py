@@ -185,12 +185,20 @@ class ByRules:
         return next(iter(self.operands.values()))
 
 
+@dataclass(frozen=True, eq=False)
+class Several:
+    """Numbers that are only moved, an array for each output of a layer."""
+
+    parts: Sequence[AnyArray]
+
+
 _AT_ONCE: Final = 4
 """Arrays of 64 bits that a conversion takes, each of its size."""
 Inputs = Mapping[int, AnyArray]
 """Numbers by tensor, those that the file holds among them."""
-Computed = Requantized | Added | Pooled | FromReals | ToReals | Activated | Normalized | Averaged | ByRules | AnyArray
+OneOutput = Requantized | Added | Pooled | FromReals | ToReals | Activated | Normalized | Averaged | ByRules | AnyArray
 """An array where numbers are only moved."""
+Computed = OneOutput | Several
 
 
 def operand(layer: NetworkLayer, place: int, given: Inputs) -> AnyArray:
@@ -254,9 +262,9 @@ def to_reals(network: Network, layer: NetworkLayer, given: Inputs) -> ToReals:
     return ToReals(numbers=numbers, scale=scale)
 
 
-def require_one_scale(network: Network, layer: NetworkLayer, place: int = 0) -> None:
-    """Raise NotComputed where numbers that are only moved or compared would have another scale in the output."""
-    before, behind = network.tensors[layer.inputs[place]].scale, network.output_of(layer).scale
+def require_one_scale(network: Network, layer: NetworkLayer, place: int = 0, to: int = 0) -> None:
+    """Raise NotComputed where numbers that are only moved or compared would have another scale in that output."""
+    before, behind = network.tensors[layer.inputs[place]].scale, network.tensors[layer.outputs[to]].scale
     if before is None or behind is None:
         return
     if not (np.array_equal(before.scales, behind.scales) and np.array_equal(before.zero_points, behind.zero_points)):

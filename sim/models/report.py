@@ -89,7 +89,8 @@ class ModelReport:
         )
 
     def _title(self, layer: LayerReport) -> str:
-        return f"layer {layer.layer.number}, {layer.layer.operator} to {self.network.output_of(layer.layer).name},"
+        output = self.network.tensors[layer.layer.outputs[layer.output]]
+        return f"layer {layer.layer.number}, {layer.layer.operator} to {output.name},"
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -36,6 +36,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "SubOptions": ("FusedActivationFunction", "PotScaleInt16"),
     "StridedSliceOptions": ("BeginMask", "EndMask", "EllipsisMask", "NewAxisMask", "ShrinkAxisMask", "Offset"),
     "PackOptions": ("Axis",),
+    "UnpackOptions": ("Axis",),
     "ResizeNearestNeighborOptions": ("AlignCorners", "HalfPixelCenters"),
     "ConcatenationOptions": ("Axis", "FusedActivationFunction"),
     "Pool2DOptions": ("Padding", "StrideH", "StrideW", "FilterHeight", "FilterWidth", "FusedActivationFunction"),

@@ -7,6 +7,7 @@ rounding; without delegates they double and round ties up; the reference doubles
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite
 from support.planted_layers import fifty_layers
-from support.tflite_models import cutting_net, mlp_of_16_bits, moving_net, small_net
+from support.tflite_models import ModelWriter, cutting_net, mlp_of_16_bits, moving_net, small_net, splitting_net
 
 NAMED = {
     "litert": "product_xnnpack of scales_in_float32",
@@ -82,12 +83,15 @@ def test_every_layer_that_only_moves_numbers_is_reproduced(runtime: str, tmp_pat
         ]  # fmt: skip
 
 
+@pytest.mark.parametrize("net", [cutting_net, splitting_net])
 @pytest.mark.parametrize("runtime", [*NAMED, "tflite-micro"])
-def test_every_layer_that_cuts_chooses_and_stacks_is_reproduced(runtime: str, tmp_path: Path) -> None:
+def test_every_layer_that_cuts_chooses_and_stacks_is_reproduced(
+    runtime: str, net: Callable[[int, str], ModelWriter], tmp_path: Path
+) -> None:
     for seed in range(6):
         for dtype in ("int8", "int16"):
             path = tmp_path / "net.tflite"
-            path.write_bytes(cutting_net(seed, dtype).content())
+            path.write_bytes(net(seed, dtype).content())
             network = read_tflite(path)
             given = drawn_inputs(network, seed)
             run = tflite_micro_tensors if runtime == "tflite-micro" else partial(litert_tensors, runtime=runtime)

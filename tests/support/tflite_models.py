@@ -16,7 +16,9 @@ TYPES = {name.lower(): value for name, value in vars(tflite.TensorType).items() 
 VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4}
 VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH", "LEAKY_RELU", "SOFTMAX", "MEAN"), 2)
 VERSIONS |= dict.fromkeys(("PAD", "CONCATENATION", "TRANSPOSE", "SLICE", "STRIDED_SLICE", "MAXIMUM", "MINIMUM"), 2)
-VERSIONS |= dict.fromkeys(("SUB", "SPLIT", "SPLIT_V", "RESIZE_BILINEAR", "TRANSPOSE_CONV", "BATCH_MATMUL", "ABS"), 3)
+VERSIONS |= dict.fromkeys(
+    ("SUB", "SPLIT", "SPLIT_V", "RESIZE_BILINEAR", "TRANSPOSE_CONV", "BATCH_MATMUL", "ABS", "UNPACK"), 3
+)
 VERSIONS |= dict.fromkeys(("RELU", "RELU6", "PACK", "RESIZE_NEAREST_NEIGHBOR"), 2)
 """Of an operator, from which on it takes int8."""
 
@@ -273,6 +275,29 @@ def cutting_net(seed: int = 1, dtype: str = "int8") -> ModelWriter:
     ones = (numbers("one", 0, 0, 3, 0), numbers("one end", 0, 9, 0, 3), numbers("each", 1, 1, 1, 1))
     made.layer("STRIDED_SLICE", (x, *ones), (row,), "StridedSliceOptions", ShrinkAxisMask=1 + 4)
     made.inputs, made.outputs = [x], [both, lengths, resized, row]
+    return made
+
+
+def splitting_net(seed: int = 1, dtype: str = "int8") -> ModelWriter:
+    """An image in three equal parts, in two of several lengths, one of which says what is left, and row by row."""
+    rng, made, shape = np.random.default_rng(seed), ModelWriter(), (2, 3, 5, 6)
+    zero = 0 if dtype == "int16" else int(rng.integers(0, 100))
+
+    def tensors(name: str, *shapes: Sequence[int]) -> list[int]:
+        return [made.tensor(f"{name}_{number}", dtype, of, 0.05, zero) for number, of in enumerate(shapes)]
+
+    def numbers(name: str, *values: int, shape: Sequence[int] | None = None) -> int:
+        of = (len(values),) if shape is None else shape
+        return made.tensor(name, "int32", of, data=np.array(values, np.int32).reshape(of))
+
+    (x,) = tensors("x", shape)
+    thirds, lengths = tensors("third", *[(2, 3, 5, 2)] * 3), tensors("part", (2, 3, 1, 6), (2, 3, 4, 6))
+    rows = tensors("row", *[(2, 5, 6)] * 3)
+    made.layer("SPLIT", (numbers("axis", -1, shape=()), x), thirds, "SplitOptions", NumSplits=3)
+    by = (numbers("lengths", 1, -1), numbers("other axis", 2, shape=()))
+    made.layer("SPLIT_V", (x, *by), lengths, "SplitVOptions", NumSplits=2)
+    made.layer("UNPACK", (x,), rows, "UnpackOptions", Num=3, Axis=1)
+    made.inputs, made.outputs = [x], [*thirds, *lengths, *rows]
     return made
 
 

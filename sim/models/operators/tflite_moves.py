@@ -1,20 +1,22 @@
 """Layers of TensorFlow Lite that put numbers in other places: padded, joined, cut, their axes in another order.
 
-And those that take one of several numbers as it is: the nearest of an image, the larger or smaller of two.
+And those that take one of several numbers as it is: the nearest of an image, the larger or smaller of two; and those
+that have several outputs.
 
-Sources: its reference kernels `reference/pad.h`, `reference/concatenation.h`, `reference/transpose.h`,
-`reference/strided_slice.h` and `reference/resize_nearest_neighbor.h`, with `kernels/pad.cc`, where what is padded with
-stands for zero, and `kernels/concatenation.cc`, where int8 has one scale.
+Sources: `kernels/split.cc` and `kernels/split_v.cc`; its reference kernels `reference/pad.h`,
+`reference/concatenation.h`, `reference/transpose.h`, `reference/strided_slice.h` and
+`reference/resize_nearest_neighbor.h`, with `kernels/pad.cc`, where what is padded with stands for zero, and
+`kernels/concatenation.cc`, where int8 has one scale.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from sim.models.layers import Inputs, broadcast, operand, require_one_scale
+from sim.models.layers import Inputs, Several, broadcast, operand, require_one_scale
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, require_size
 
 _AT_ONCE: Final = 8
@@ -98,6 +100,46 @@ def _parts(network: Network, layer: NetworkLayer, given: Inputs) -> list[AnyArra
     return parts
 
 
+def _split(network: Network, layer: NetworkLayer, given: Inputs) -> Several:
+    """The second input in as many equal parts as there are outputs, along the axis that the first says."""
+    x, axis = operand(layer, 1, given), _axis(operand(layer, 0, given))
+    return _several(network, layer, np.split(x, len(layer.outputs), axis), 1)
+
+
+def _split_by_sizes(network: Network, layer: NetworkLayer, given: Inputs) -> Several:
+    """In parts as long as the second input says, one of which may be -1, what is left, along the third's axis."""
+    x, sizes, axis = operand(layer, 0, given), operand(layer, 1, given), _axis(operand(layer, 2, given))
+    length = x.shape[axis]
+    lengths = [int(size) for size in sizes.ravel()]
+    if -1 in lengths:
+        lengths[lengths.index(-1)] = length - 1 - sum(lengths)
+    if sizes.dtype.kind not in "iu" or min(lengths, default=0) < 0 or sum(lengths) != length:
+        raise NotComputed(f"its parts are not together {length} long")
+    return _several(network, layer, np.split(x, np.cumsum(lengths)[:-1], axis), 0)
+
+
+def _unstacked(network: Network, layer: NetworkLayer, given: Inputs) -> Several:
+    """Each place along an axis by itself, without that axis."""
+    return _several(
+        network, layer, list(np.moveaxis(operand(layer, 0, given), int(layer.options.get("Axis", 0)), 0)), 0
+    )
+
+
+def _axis(numbers: AnyArray) -> int:
+    if numbers.size != 1 or numbers.dtype.kind not in "iu":
+        raise NotComputed("its axis is not one whole number")
+    return int(numbers.ravel()[0])
+
+
+def _several(network: Network, layer: NetworkLayer, parts: Sequence[AnyArray], place: int) -> Several:
+    """A part for each output, of the scale of that input."""
+    if len(parts) != len(layer.outputs):
+        raise NotComputed(f"it makes {len(parts)} parts, and has {len(layer.outputs)} outputs")
+    for number in range(len(parts)):
+        require_one_scale(network, layer, place, number)
+    return Several(parts)
+
+
 def _shape(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """How long each axis is, in the output's type."""
     dtype = network.output_of(layer).dtype
@@ -137,13 +179,16 @@ def _chosen(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return np.maximum(a, b) if layer.operator == "MAXIMUM" else np.minimum(a, b)
 
 
-TURNS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], AnyArray]]] = {
+TURNS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], AnyArray | Several]]] = {
     "PAD": _padded,
     "CONCATENATION": _joined,
     "TRANSPOSE": _turned,
     "SLICE": _cut_out,
     "STRIDED_SLICE": _cut_in_steps,
     "PACK": _stacked,
+    "SPLIT": _split,
+    "SPLIT_V": _split_by_sizes,
+    "UNPACK": _unstacked,
     "SHAPE": _shape,
     "RESIZE_NEAREST_NEIGHBOR": _nearest,
     "MAXIMUM": _chosen,
