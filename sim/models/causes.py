@@ -29,6 +29,8 @@ CauseKind = Literal["rounding", "multiplier", "zero point", "bound", "bias"]
 Int64Array = npt.NDArray[np.int64]
 Given = Mapping[int, AnyArray]
 _SIDES: Final = ((1, "more"), (-1, "less"))
+_BIASES: Final = {"TRANSPOSE_CONV": 3}
+"""Which input is the bias, where it is not the third."""
 _FIRST: Final = 256
 """Elements that are tried before all are."""
 
@@ -174,7 +176,8 @@ def _of_bounds(usual: Candidate, yours: Int64Array) -> Iterator[_Change]:
 
 def _of_operands(network: Network, layer: NetworkLayer) -> Iterator[tuple[CauseKind, str, Network, NetworkLayer]]:
     """Zero points of the layer's tensors one off or left out, and the bias left out."""
-    for number in (*layer.inputs[:2], *layer.outputs[:1]):
+    bias = _BIASES.get(layer.operator, 2)
+    for number in (*layer.inputs[:bias], *layer.outputs[:1]):
         tensor = network.tensors[number] if number >= 0 else None
         if tensor is None or tensor.scale is None:
             continue
@@ -184,8 +187,8 @@ def _of_operands(network: Network, layer: NetworkLayer) -> Iterator[tuple[CauseK
             if one_zero and other != zero:
                 told = f"zero point {other} instead of {zero} of {tensor.name or f'tensor {number}'}"
                 yield "zero point", told, _with_zero_point(network, tensor, other), layer
-    if len(layer.inputs) > 2 and layer.inputs[2] >= 0:
-        yield "bias", "the bias left out", network, replace(layer, inputs=layer.inputs[:2])
+    if len(layer.inputs) > bias and layer.inputs[bias] >= 0:
+        yield "bias", "the bias left out", network, replace(layer, inputs=layer.inputs[:bias])
 
 
 def _with_zero_point(network: Network, tensor: NetworkTensor, zero: int) -> Network:

@@ -62,6 +62,8 @@ _OWN_KERNELS: Final = {
     "HARD_SWISH": "hard swish",
     "LEAKY_RELU": "leaky ReLU",
     "SUB": "subtraction",
+    "BATCH_MATMUL": "product of stacks",
+    "TRANSPOSE_CONV": "transposed convolution",
 }
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8

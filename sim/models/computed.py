@@ -8,7 +8,7 @@ from typing import Final
 from sim.models.layers import Computed, Inputs, moved
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.models.operators import onnx as onnx_layers
-from sim.models.operators import onnx_functions, tflite_elements
+from sim.models.operators import onnx_functions, tflite_elements, tflite_products
 from sim.models.operators import tflite as tflite_layers
 from sim.models.operators.tflite_moves import TURNS
 
@@ -22,6 +22,7 @@ _OF_REAL_NUMBERS: Final = ("QUANTIZE", "DEQUANTIZE", "QuantizeLinear", "Dequanti
 _OPERATORS: Final = {
     **tflite_layers.OPERATORS,
     **tflite_elements.OPERATORS,
+    **tflite_products.OPERATORS,
     **onnx_layers.OPERATORS,
     **onnx_functions.OPERATORS,
     **_MOVES,

@@ -27,6 +27,8 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "Padding", "StrideH", "StrideW", "DilationHFactor", "DilationWFactor", "DepthMultiplier",
         "FusedActivationFunction",
     ),
+    "TransposeConvOptions": ("Padding", "StrideH", "StrideW", "FusedActivationFunction"),
+    "BatchMatMulOptions": ("AdjX", "AdjY"),
     "FullyConnectedOptions": ("FusedActivationFunction", "KeepNumDims", "WeightsFormat"),
     "MulOptions": ("FusedActivationFunction",),
     "LeakyReluOptions": ("Alpha",),

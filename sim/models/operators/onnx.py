@@ -63,11 +63,13 @@ def _convolution(network: Network, layer: NetworkLayer, given: Inputs) -> Requan
 
 def _matrix_product(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
     a, b = centred(network, layer, 0, given), centred(network, layer, 1, given)
-    if b.ndim != 2 or a.ndim < 1 or layer.options.get("transA"):
-        raise NotComputed("its second matrix is a stack of matrices, or its first is transposed")
+    if b.ndim < 2 or a.ndim < (1 if b.ndim == 2 else 2) or layer.options.get("transA"):
+        raise NotComputed("it is not of matrices, or its first is transposed")
     if any(layer.options.get(name, 1.0) != 1.0 for name in ("alpha", "beta")):
         raise NotComputed("it multiplies its product or its bias by a number")
     b = b.T if layer.options.get("transB") else b
+    if b.ndim > 2:
+        return _with_bias(network, layer, matrix_product(a, b), given, axis=-1)
     sums = matrix_product(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[1])
     return _with_bias(network, layer, sums, given, axis=-1)
 

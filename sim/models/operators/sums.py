@@ -32,9 +32,12 @@ _WIDEST: Final = 1 << 14
 
 
 def matrix_product(a: Int64Array, b: Int64Array) -> Int64Array:
-    """[M, K] by [K, N], by the processor's own arithmetic where all sums are exact in float64."""
-    require_size((_AT_ONCE, a.shape[0], b.shape[1]))
-    largest = int(np.abs(a).max(initial=0)) * int(np.abs(b).max(initial=0)) * a.shape[1]
+    """[..., M, K] by [..., K, N], by the processor's own arithmetic where all sums are exact in float64.
+
+    Stacks of matrices are broadcast; `ValueError` where that, or K, does not fit.
+    """
+    require_size((_AT_ONCE, *np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
+    largest = int(np.abs(a).max(initial=0)) * int(np.abs(b).max(initial=0)) * a.shape[-1]
     if largest < _EXACT_IN_FLOAT64:
         return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
     product: Int64Array = a @ b
@@ -51,6 +54,33 @@ def convolved_by_channel(patches: Int64Array, weights: Int64Array) -> Int64Array
     """Patches [N, H', W', C, kh, kw] with weights [kh, kw, C, m]: [N, H', W', C * m]."""
     sums: Int64Array = np.einsum("nhwcij,ijcm->nhwcm", patches, weights)
     return sums.reshape(*patches.shape[:3], -1)
+
+
+def scattered(x: Int64Array, weights: Int64Array, lengths: Sequence[int], window: WindowSteps) -> Int64Array:
+    """What a convolution with weights [O, kh, kw, C] would have taken from an image of those lengths: [N, H', W', O].
+
+    Each number of x [N, H, W, C], times the weights, is added to the window that it stands for.  Dilations are 1;
+    raises NotComputed.
+    """
+    (n, *of_x, channels), (out, *size, _) = x.shape, weights.shape
+    if (
+        weights.shape[3] != channels
+        or min(window.strides) < 1
+        or max(*size, *window.strides) > _WIDEST
+        or min(size) < 1
+    ):
+        raise NotComputed("its weights do not go with its input, or its strides or windows are no sizes")
+    reach = [(of - 1) * stride + width for of, stride, width in zip(of_x, window.strides, size, strict=True)]
+    whole = [max(end, length + pad[0]) for end, length, pad in zip(reach, lengths, window.pads, strict=True)]
+    require_size((_AT_ONCE, n, *whole, out))
+    require_size((_AT_ONCE, n, *of_x, out, *size))
+    products = matrix_product(x.reshape(-1, channels), weights.reshape(-1, channels).T).reshape(n, *of_x, out, *size)
+    canvas = np.zeros((n, *whole, out), np.int64)
+    (down, right), (rows, places) = window.strides, of_x
+    for i, j in np.ndindex(*size):
+        canvas[:, i : i + rows * down : down, j : j + places * right : right] += products[..., i, j]
+    (top, _), (left, _) = window.pads
+    return canvas[:, top : top + lengths[0], left : left + lengths[1]]
 
 
 def patches_of(x: Int64Array, size: Sequence[int], window: WindowSteps) -> Int64Array:

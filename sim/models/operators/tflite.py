@@ -69,9 +69,10 @@ _BOUNDED: Final = {
 """By operator, the types of input and output that TFLite takes."""
 
 
-def _requantized(
+def requantized(
     network: Network, layer: NetworkLayer, sums: npt.NDArray[np.int64], given: Inputs, factor: npt.NDArray[np.float64]
 ) -> Requantized:
+    """Sums of products of the first two inputs, with the third as bias; `factor` is the product of their scales."""
     output = network.output_of(layer)
     scale = scale_of(output)
     minimum, maximum = _bounds(network, layer)
@@ -90,9 +91,7 @@ def _fully_connected(network: Network, layer: NetworkLayer, given: Inputs) -> Re
         raise NotComputed("its weights are shuffled")
     x, weights = centred(network, layer, 0, given), centred(network, layer, 1, given)
     sums = matrix_product(x.reshape(-1, weights.shape[1]), weights.T).reshape(network.output_of(layer).shape)
-    scales = [scale_of(network.tensors[number]).scales for number in layer.inputs[:2]]
-    factor = (scales[0] * scales[1]).astype(np.float64)  # the product in float32: GetQuantizedConvolutionMultipler
-    return _requantized(network, layer, sums, given, factor)
+    return requantized(network, layer, sums, given, product_of_scales(network, layer))
 
 
 def _convolution(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
@@ -101,7 +100,7 @@ def _convolution(network: Network, layer: NetworkLayer, given: Inputs) -> Requan
     if patches.shape[3] != weights.shape[3]:
         raise NotComputed("it is a grouped convolution")
     sums = convolved(patches, weights)
-    return _requantized(network, layer, sums, given, _products_of_scales(network, layer))
+    return requantized(network, layer, sums, given, products_of_scales(network, layer))
 
 
 def _depthwise(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:
@@ -112,10 +111,16 @@ def _depthwise(network: Network, layer: NetworkLayer, given: Inputs) -> Requanti
         raise NotComputed("its channels are not a multiple of those of its input")
     split = weights[0].reshape(*weights.shape[1:3], channels, -1)
     sums = convolved_by_channel(patches, split)
-    return _requantized(network, layer, sums, given, _products_of_scales(network, layer))
+    return requantized(network, layer, sums, given, products_of_scales(network, layer))
 
 
-def _products_of_scales(network: Network, layer: NetworkLayer) -> npt.NDArray[np.float64]:
+def product_of_scales(network: Network, layer: NetworkLayer) -> npt.NDArray[np.float64]:
+    """Of the first two inputs, in float32: GetQuantizedConvolutionMultipler."""
+    of_input, of_weights = (scale_of(network.tensors[number]).scales for number in layer.inputs[:2])
+    return np.asarray((of_input * of_weights).astype(np.float64))
+
+
+def products_of_scales(network: Network, layer: NetworkLayer) -> npt.NDArray[np.float64]:
     """Of input and weights, in float64: PopulateConvolutionQuantizationParams."""
     of_input, of_weights = (scale_of(network.tensors[number]).scales for number in layer.inputs[:2])
     return of_input.astype(np.float64) * of_weights.astype(np.float64)
