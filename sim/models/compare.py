@@ -62,6 +62,7 @@ _OWN_KERNELS: Final = {
     "HARD_SWISH": "hard swish",
     "LEAKY_RELU": "leaky ReLU",
     "SUB": "subtraction",
+    "RESIZE_BILINEAR": "interpolation",
     "BATCH_MATMUL": "product of stacks",
     "TRANSPOSE_CONV": "transposed convolution",
 }

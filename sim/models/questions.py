@@ -279,8 +279,8 @@ class OfRules:
             return Apart(differing_inputs(one.run(operands), other.run(operands), operands), "those of this tensor")
 
         return QuestionPart(
-            operands=operands, candidates=combined(self.made.rules, limits), refused=refused, element=element,
-            inputs=element, search=lambda: apart,
+            operands=operands, candidates=combined(self.made.rules, [one for one in limits if one.saturates]),
+            refused=refused, element=element, inputs=element, search=lambda: apart,
         )  # fmt: skip
 
 

@@ -40,6 +40,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "PackOptions": ("Axis",),
     "UnpackOptions": ("Axis",),
     "ResizeNearestNeighborOptions": ("AlignCorners", "HalfPixelCenters"),
+    "ResizeBilinearOptions": ("AlignCorners", "HalfPixelCenters"),
     "ConcatenationOptions": ("Axis", "FusedActivationFunction"),
     "Pool2DOptions": ("Padding", "StrideH", "StrideW", "FilterHeight", "FilterWidth", "FusedActivationFunction"),
 }  # fmt: skip

@@ -1,19 +1,27 @@
-"""Layers of TensorFlow Lite that compute element by element, by kernels that are not those of sums.
+"""Layers of TensorFlow Lite by kernels that are not those of sums: element by element, and images that are resized.
 
-Sources: its `kernels/sub.cc`; docs/spec/neighbours.md section 34.
+Sources: its `kernels/sub.cc` and `kernels/resize_bilinear.cc`; docs/spec/neighbours.md sections 34 and 36.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Final
 
+import numpy as np
+
+from sim.golden.layers.bilinear import Resizing
 from sim.kernels.quantized_add.golden_tflite_pot import log2_of
 from sim.models.layers import ByRules, Computed, Inputs, broadcast, operand, scale_of
-from sim.models.network import Network, NetworkLayer, NotComputed
+from sim.models.network import Network, NetworkLayer, NotComputed, require_size
 from sim.models.operators.activation import activation_bounds
+from sim.models.operators.tflite_moves import resized
+from sim.models.rules.interpolating import interpolating_rules
 from sim.models.rules.subtracting import Scales, subtracting_rules
 
+_AT_ONCE: Final = 8
+"""Arrays of 64 bits, each of the size of an image, that its interpolation takes."""
 _BITS: Final = {"int8": 8, "uint8": 8, "int16": 16}
 
 
@@ -49,4 +57,21 @@ def _only_type(network: Network, layer: NetworkLayer, given: Inputs) -> str:
     return types[0]
 
 
-OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {"SUB": _difference}
+def _interpolated(network: Network, layer: NetworkLayer, given: Inputs) -> ByRules:
+    """RESIZE_BILINEAR: an image with the rows and columns that the second input says."""
+    x, (rows, columns) = resized(network, layer, given)
+    by = Resizing(rows, columns, bool(layer.options.get("AlignCorners")), bool(layer.options.get("HalfPixelCenters")))
+    if by.corners and by.centres:
+        raise NotComputed("its corners are aligned and its centres too, which TFLite refuses")
+    if str(x.dtype) not in _BITS:
+        raise NotComputed(f"RESIZE_BILINEAR of {x.dtype} is not computed")
+    require_size((_AT_ONCE, x.shape[0], rows, max(x.shape[2], columns), x.shape[3]))
+    shape = (x.shape[0], rows, columns, x.shape[3])
+    places = np.arange(prod(shape)).reshape(shape)
+    return ByRules(operands={"place": places}, rules=interpolating_rules(x, by), dtype=str(x.dtype))
+
+
+OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
+    "SUB": _difference,
+    "RESIZE_BILINEAR": _interpolated,
+}

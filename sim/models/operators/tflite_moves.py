@@ -150,13 +150,20 @@ def _shape(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
 
 def _nearest(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """An image [N, H, W, C] with the rows and columns that the second input says, each the nearest one."""
+    x, lengths = resized(network, layer, given)
+    rows, columns = (_nearest_of(x.shape[axis], lengths[axis - 1], layer) for axis in (1, 2))
+    return x[:, rows][:, :, columns]
+
+
+def resized(network: Network, layer: NetworkLayer, given: Inputs) -> tuple[AnyArray, tuple[int, int]]:
+    """An image [N, H, W, C], and the rows and columns that it will have, of the same scale; raises NotComputed."""
     require_one_scale(network, layer)
     x, lengths = operand(layer, 0, given), operand(layer, 1, given)
     if x.ndim != 4 or not x.size or lengths.shape != (2,) or lengths.dtype.kind not in "iu" or lengths.min() < 1:
         raise NotComputed("it is not of images, or to no rows and columns")
-    require_size((_AT_ONCE, x.shape[0], int(lengths[0]), int(lengths[1]), x.shape[3]))
-    rows, columns = (_nearest_of(x.shape[axis], int(lengths[axis - 1]), layer) for axis in (1, 2))
-    return x[:, rows][:, :, columns]
+    rows, columns = (int(length) for length in lengths)
+    require_size((_AT_ONCE, x.shape[0], rows, columns, x.shape[3]))
+    return x, (rows, columns)
 
 
 def _nearest_of(before: int, behind: int, layer: NetworkLayer) -> AnyArray:
