@@ -58,7 +58,7 @@ IN_OTHER_UNITS: Final[Mapping[str, tuple[Fault, str]]] = {
         "one_beat_frames/pattern=sometimes",
     ),
     "quantized_add_float": (
-        ("fmla_byte", "~flags_of_result[2] & (normalised", "(normalised"),
+        ("fmla_byte", "~flags_moved[2] & (is_zero", "(is_zero"),
         "frames/pattern=sometimes",
     ),
     "requantize": (

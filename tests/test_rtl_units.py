@@ -38,7 +38,7 @@ def _down(accumulators: list[int], **changed: int) -> list[int]:
         ("offset_contribution", 2, 4),
         ("transpose1xw", 1, 2),
         ("quantized_add", 7, 19),
-        ("quantized_add_float", 9, 17),
+        ("quantized_add_float", 9, 46),
         ("requantize", 4, 12),
         ("quantized_multiplier", 3, 8),
         ("integer_scale", 4, 8),

@@ -5,9 +5,9 @@
 //
 // Both are `fmla_byte`: a product is what is added to -0, and a sum is a product by 1.
 //
-//   stage     shallow (4)               deep (8)
-//   1, 2      the product rounded       1..4
-//   3, 4      added                     5..8
+//   stage     shallow (4)               deep (22)
+//   1, 2      the product rounded       1..11
+//   3, 4      added                     12..22
 //
 //   accumulator   byte   factor       unfused     result
 //      BF800000    255   3B808081           0   337E0000       what the product has above 1

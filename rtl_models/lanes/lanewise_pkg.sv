@@ -25,9 +25,11 @@ package lanewise_pkg;
   localparam int OutputStagesShallow = ClampToByteShallow;  // with the offset
   localparam int OutputStagesDeep    = 1 + ClampToByteDeep;
   localparam int FmlaByteShallow     = 2;  // sum | rounded
-  localparam int FmlaByteDeep        = 4;  // product | sum | normalised | rounded
+  localparam int FmlaByteDeep        = 11;  // factors | product | placed | sum | magnitude | four of moves | unrounded | rounded
   localparam int AddScaledByteShallow = FmlaByteShallow + FmlaByteShallow;
   localparam int AddScaledByteDeep    = FmlaByteDeep + FmlaByteDeep;
+  localparam int FloatToByteShallow  = 1;  // rounded
+  localparam int FloatToByteDeep     = 2;  // at its places | rounded
 
   // Units.
   localparam int QuantizeDownShallow         = 1 + RescaleShallow + OutputStagesShallow;
@@ -40,8 +42,8 @@ package lanewise_pkg;
   localparam int Transpose1xwDeep            = 2;
   localparam int QuantizedAddShallow         = 1 + RescaleShallow + 1 + RescaleShallow + OutputStagesShallow;
   localparam int QuantizedAddDeep            = 1 + RescaleDeep + 1 + RescaleDeep + OutputStagesDeep;
-  localparam int QuantizedAddFloatShallow    = AddScaledByteShallow + AddScaledByteShallow + 1;
-  localparam int QuantizedAddFloatDeep       = AddScaledByteDeep + AddScaledByteDeep + 1;
+  localparam int QuantizedAddFloatShallow    = AddScaledByteShallow + AddScaledByteShallow + FloatToByteShallow;
+  localparam int QuantizedAddFloatDeep       = AddScaledByteDeep + AddScaledByteDeep + FloatToByteDeep;
   localparam int RequantizeShallow           = 1 + ScaleRoundedShallow + OutputStagesShallow;
   localparam int RequantizeDeep              = 2 + ScaleRoundedDeep + OutputStagesDeep;
   localparam int QuantizedMultiplierShallow  = 1 + ScaleRoundedShallow;

@@ -9,10 +9,10 @@
 // The multipliers and the constant are the bits of float32.  Of Simd's parameters they are sa/sd, sb/sd and zd less
 // both zero points scaled.
 //
-//   stage     shallow (9)               deep (17)
-//   1..4      a's product added         1..8
-//   5..8      b's product added         9..16
-//   9         result_q                  17: result_q
+//   stage     shallow (9)               deep (46)
+//   1..4      a's product added         1..22
+//   5..8      b's product added         23..44
+//   9         float_to_byte             45, 46
 //
 // The configuration travels with the beat.  With scales 0.01, 0.01 and 0.02, all zero points 0, that is multipliers of
 // 0.5 (3F000000) and the constant 0:
@@ -90,7 +90,6 @@ module quantized_add_float #(
 
   for (genvar lane = 0; lane < Lanes; lane++) begin : gen_lane
     logic [31:0] first, sum;
-    logic [7:0]  result_d, result_q;
 
     add_scaled_byte #(
       .Deep(Deep)
@@ -116,17 +115,15 @@ module quantized_add_float #(
       .result_o     (sum)
     );
 
-    float_to_byte u_float_to_byte (
+    float_to_byte #(
+      .Deep(Deep)
+    ) u_float_to_byte (
+      .clk_i      (clk_i),
+      .enable_i   (enable),
       .value_i    (sum),
       .ties_away_i(ties_away),
-      .result_o   (result_d)
+      .result_o   (result_o[8*lane +: 8])
     );
-
-    always_ff @(posedge clk_i) begin
-      if (enable) result_q <= result_d;
-    end
-
-    assign result_o[8*lane +: 8] = result_q;
   end
 
 endmodule

@@ -24,7 +24,7 @@ def sometimes(rng: Random) -> Decisions:
 
 
 def in_bursts(rng: Random) -> Decisions:
-    """Runs and pauses of random lengths; a pause is often longer than any pipeline."""
+    """Runs and pauses of random lengths; a pause is often longer than any pipeline but that of floats."""
     while True:
         yield from repeat(True, rng.randint(1, 24))
         yield from repeat(False, rng.randint(1, 40))

@@ -20,6 +20,8 @@ from sim.golden.floating_point import Float32Array, fused_multiply_add
 from sim.kernels.quantized_add.golden import FOLDED, folded_steps
 
 _BYTES: Final = (0, 1, 2, 3, 5, 17, 51, 85, 100, 127, 128, 129, 200, 251, 254, 255)
+_FILLING: Final = UNITS["quantized_add_float"].latency(deep=True) + len(_BYTES)
+"""Beats."""
 _SETTINGS: Final = ("a_multiplier", "b_multiplier", "constant")
 _LOWEST_NORMAL: Final = np.float32(2.0**-126)
 _CORNERS: Final = (
@@ -60,11 +62,12 @@ def _kinds(values: Float32Array) -> Met:
 
 
 def frames(rng: Random, lanes: int) -> Iterator[UnitFrame]:
-    """All kinds in all modes, in turn."""
+    """All kinds in all modes, in turn; of a layer so many beats that they fill the deep pipeline."""
     for number in count():
         turn, mode = divmod(number // len(_KINDS), 4)
-        settings, pair = _KINDS[number % len(_KINDS)](turn, rng)
-        yield _frame(settings, mode, pair, rng, lanes)
+        kind = _KINDS[number % len(_KINDS)]
+        settings, pair = kind(turn, rng)
+        yield _frame(settings, mode, pair, rng, lanes, _FILLING if kind is _of_a_layer else len(_BYTES))
 
 
 def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
@@ -78,7 +81,7 @@ def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:
     found = []
     for number in range(400):
         settings, pair = _of_large_numbers(number, rng)
-        found.append(_frame(settings, number % 4, pair, rng, lanes, beats=2))
+        found.append(_frame(settings, number % 4, pair, rng, lanes, 2))
     return found
 
 
@@ -144,15 +147,14 @@ _KINDS: Final = (
 """By turns."""
 
 
-def _frame(settings: Words, mode: int, pair: Pair, rng: Random, lanes: int, beats: int = 0) -> UnitFrame:
+def _frame(settings: Words, mode: int, pair: Pair, rng: Random, lanes: int, beats: int) -> UnitFrame:
     """Every byte of the corners in every lane, in two orders; those that the settings are made for in half of them."""
-    total = beats or len(_BYTES)
     operands = {}
     for k, port in enumerate(("a_i", "b_i")):
         order = rng.sample(_BYTES, len(_BYTES))
         if pair is not None:
             order = [pair[k], *(number for other in order for number in (other, pair[k]))]
-        operands[port] = spread(order, total, lanes)
+        operands[port] = spread(order, beats, lanes)
     return UnitFrame(settings | {"rounding": mode % 2, "unfused": mode // 2}, operands)
 
 

@@ -6,12 +6,10 @@ from isa.lane import U1, U8, U32, Int, Lane, constant
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal import floats
 from rtl_models.formal.claims import ReadSignal, Value, on
-from rtl_models.formal.theorem import Fault
-from rtl_models.formal.units.float_pieces import add_scaled_byte
+from rtl_models.formal.units.float_pieces import add_scaled_byte, float_to_byte
 from rtl_models.formal.units.pipelines import OutputBits, Pipeline, depth_of, subject
-from rtl_models.formal.units.registers import PipelinePiece, RegisterUpdate, all_registers, delay_line
+from rtl_models.formal.units.registers import PipelinePiece, all_registers, delay_line
 
-_TO_BYTE = Fault("float_to_byte.sv", "8'(ties_away_i && value_i == BelowHalf)", "8'd0")
 _AWAY = on("rounding_i", a.U2)
 _UNFUSED = on("unfused_i", U1)
 
@@ -30,19 +28,10 @@ def quantized_add_float(lanes: int, deep: bool) -> Pipeline:
         by = on("a_multiplier_i", U32)
         first = add_scaled_byte(f"{name}u_add_a.", deep, on("constant_i", U32), first_byte, by, _UNFUSED)
         whole = add_scaled_byte(f"{name}u_add_b.", deep, first.results[0], byte, factor, unfused)
-        result = RegisterUpdate(
-            wire=f"{name}result_q",
-            kind=U8,
-            following=_to_byte(whole.results[0], outputs.results[0]),
-            fault=_TO_BYTE,
-        )
-        each.append(PipelinePiece((*all_registers([first, whole]), result), (result.value,)))
+        result = float_to_byte(f"{name}u_float_to_byte.", deep, whole.results[0], outputs.results[0])
+        each.append(PipelinePiece(all_registers([first, whole, result]), result.results))
     results = tuple(_result(lane, piece) for lane, piece in enumerate(each))
     return Pipeline(subject("quantized_add_float", lanes, deep), all_registers([line, outputs, *each]), results)
-
-
-def _to_byte(value: Value, ties_away: Value) -> Value:
-    return lambda r: floats.to_byte(value(r), ties_away(r))
 
 
 def _result(lane: int, piece: PipelinePiece) -> OutputBits:

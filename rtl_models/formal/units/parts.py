@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from isa.lane import S32, S64, U1, U8, U32, Int, constant, select
 from rtl_models.formal import arithmetic as a
-from rtl_models.formal import floats
 from rtl_models.formal.claims import Signals, Specification, Statement, claim, on
 from rtl_models.formal.equations.written import Subject, at_width
 from rtl_models.formal.theorem import Fault, Theorem
-from rtl_models.formal.units.float_pieces import add_scaled_byte, fmla_byte
+from rtl_models.formal.units.float_pieces import add_scaled_byte, float_to_byte, fmla_byte
 from rtl_models.formal.units.handshake import handshake_theorems
 from rtl_models.formal.units.pieces import (
     bounded_sum,
@@ -46,14 +45,6 @@ def part_theorems() -> Iterator[Theorem]:
         (),
         _placed,
         Fault("place_byte.sv", "difference << left_shift_i", "{difference[30:0], 1'b0} << left_shift_i"),
-    )
-    yield _part(
-        "float_to_byte",
-        (),
-        lambda read: {
-            "result_o": (read("result_o", U8), floats.to_byte(read("value_i", U32), read("ties_away_i", U1)))
-        },
-        Fault("float_to_byte.sv", "value_i == BelowHalf", "1'b0"),
     )
     for deep in (False, True):
         yield from _pipelined(deep)
@@ -136,6 +127,8 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
     yield _staged(Subject("fmla_byte", deepness), fmla_byte("", deep, *scaled_byte), [("result_o", U32)])
     twice = add_scaled_byte("", deep, *scaled_byte, on("unfused_i", U1))
     yield _staged(Subject("add_scaled_byte", deepness), twice, [("result_o", U32)])
+    byte = float_to_byte("", deep, on("value_i", U32), on("ties_away_i", U1))
+    yield _staged(Subject("float_to_byte", deepness), byte, [("result_o", U8)])
 
 
 def _staged(subject: Subject, piece: PipelinePiece, ports: Iterable[tuple[str, Int]]) -> Theorem:
