@@ -149,6 +149,11 @@ def test_an_address_at_the_assembled_codes_usual_place_moves_the_code() -> None:
     assert moved > byte
 
 
+@pytest.mark.parametrize(("taken", "free"), [((), 1), ((1,), 2), ((0, 1, 3), 2)])
+def test_the_assembled_code_lies_in_the_first_free_region_but_that_of_null(taken: tuple[int, ...], free: int) -> None:
+    assert TouchedMemory(dict.fromkeys((number << 32 for number in taken), 0), {}).free_region == free << 32
+
+
 def test_memory_before_and_after_is_worked_out_from_the_record() -> None:
     with Program(filled_memory()) as program:
         vst1q_s32(ROW, vaddq_s32(vld1q_s32(ROW), vdupq_n_s32(0)))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sim.call.call import CallResult, CompiledKernel
-from sim.call.guards.findings import GuardError
+from sim.call.guards.findings import CallError, GuardError
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
 from sim.toolchain.compilers import build
 
@@ -137,6 +137,12 @@ def test_the_stack_holds_undefined_bytes_that_follow_the_seed(tmp_path: Path) ->
     text = "void f(unsigned char *b) { volatile unsigned char left[64]; *b = left[7] ^ left[8]; }\n"
     seen = {int(call(text, ONE, {}, tmp_path, seed).outputs["machine"]["b"][0]) for seed in range(8)}
     assert len(seen) > 1
+
+
+def test_a_stack_that_is_too_small_is_said_to_be_so(tmp_path: Path) -> None:
+    text = "void f(unsigned char *b) { volatile unsigned char s[1 << 18]; *b = s[(unsigned long)b & 1]; }\n"
+    with pytest.raises(CallError, match="the stack of 65536 bytes is too small"):
+        call(text, ONE, {}, tmp_path)
 
 
 def test_static_data_starts_afresh_in_each_call(tmp_path: Path) -> None:

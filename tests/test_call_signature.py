@@ -217,19 +217,19 @@ def test_a_structure_is_changed_in_place() -> None:
 
 
 QUANTIZED = """void f(const struct { const int32_t *shift[n]; int32_t zero; void *buffer; } *q, const int32_t x[n],
-    int32_t y[n], size_t n, struct { int32_t *sums[q.zero]; } work)"""
+    int32_t y[n], size_t n, struct { int32_t *sums[q.zero]; int32_t step; } work)"""
 QUANTIZED_TEXT = """struct q { const int32_t *shift; int32_t zero; void *buffer; };
-struct w { int32_t *sums; };
+struct w { int32_t *sums; int32_t step; };
 void f(const struct q *q, const int32_t *x, int32_t *y, size_t n, struct w work) {
-    for (int32_t i = 0; i < q->zero; ++i) work.sums[i] += i;
+    for (int32_t i = 0; i < q->zero; ++i) work.sums[i] += i * work.step;
     for (size_t i = 0; i < n; ++i) y[i] = (x[i] >> q->shift[i]) + q->zero + (q->buffer != 0);
 }"""
 
 
 def test_fields_that_point_to_arrays_are_inputs_and_outputs_of_their_own() -> None:
     shift, x, sums = (np.array(numbers, np.int32) for numbers in ([1, 2], [9, 9], [5, 5, 5]))
-    arguments = {"q": {"zero": 3}, "q.shift": shift, "x": x, "n": 2, "work": {}, "work.sums": sums}
-    assert called(QUANTIZED, QUANTIZED_TEXT, arguments) == {"y": [7, 5], "work.sums": [5, 6, 7]}
+    arguments = {"q": {"zero": 3}, "q.shift": shift, "x": x, "n": 2, "work": {"step": 7}, "work.sums": sums}
+    assert called(QUANTIZED, QUANTIZED_TEXT, arguments) == {"y": [7, 5], "work.sums": [5, 12, 19]}
 
 
 APPLIED = "int32_t f(int32_t x, int32_t (*op)(int32_t) one_of(twice, minus, NULL))"

@@ -18,7 +18,8 @@ from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.convention import name_of, not_preserved
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.guards.undefined_bytes import SeededBytes
-from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
+from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature, parse_prototype
+from sim.machine.errors import MemoryFault
 from sim.machine.registers import RegisterStorage
 from sim.toolchain.compilers import build
 from sim.toolchain.image import Segment
@@ -191,6 +192,15 @@ def test_a_write_over_the_end_of_an_input_is_told_with_the_bytes_inside(start: i
     assert breach.says == f"writes byte {byte} of the input 'a'; if it is meant: inout"
 
 
+@pytest.mark.parametrize(("start", "kind"), [(-2, "under-write"), (12, "over-write")])
+def test_a_write_beside_an_input_is_none_to_it_and_no_over_read_to_declare(start: int, kind: str) -> None:
+    place = PlacedArray(Pointer("a", "uint32", (3,)), FIRST, (3,), (1,))
+    breach = AccessBounds((place,), (), StackFrame(0x1000, 0)).breach(FIRST + start, 2, True, 0x1000)
+    assert breach is not None
+    assert (breach.kind, breach.first, breach.last) == (kind, start, start + 1)
+    assert "over_read" not in breach.says
+
+
 def test_a_byte_between_the_rows_of_a_table_of_pointers_is_of_the_nearest() -> None:
     """Rows of 8 bytes, one each 32: the 24 between two are half of the one, half of the other."""
     table = PlacedArray(Pointer("a", "uint32", (3, 2), indirect=True), FIRST, (3, 2), (8, 1))
@@ -215,6 +225,21 @@ def test_memory_up_to_a_missing_symbol_and_behind_it_is_the_segments(offset: int
         place.start + offset, size, False, -BUFFER_SPACING
     )
     assert ("" if breach is None else breach.kind) == kind
+
+
+def test_a_missing_symbol_does_not_pass_without_a_look() -> None:
+    data = Segment(0x40000, bytes(64), 64, "rw")
+    absent = {"one": range(0x40020, 0x40028), "other": range(0x40008, 0x40010)}
+    assert AccessBounds((), (data,), StackFrame(-BUFFER_SPACING, 0), absent).allowed.ranges == (
+        (0x40000, 0x40008, True, True),
+        (0x40010, 0x40020, True, True),
+        (0x40028, 0x40040, True, True),
+    )
+
+
+def test_a_jump_to_nowhere_is_the_fault_itself(tmp_path: Path) -> None:
+    with pytest.raises(MemoryFault, match="cannot execute 4 bytes at 0x5000"):
+        call(assembly("mov x30, #0x5000", "ret"), tmp_path)
 
 
 def test_a_fault_on_the_machine_alone_names_array_and_byte(tmp_path: Path) -> None:
@@ -305,6 +330,7 @@ def test_an_undefined_register_that_reaches_an_output_is_found_where_it_is_first
     finding = found(code, tmp_path)
     assert (finding.kind, finding.where, finding.output, finding.lane) == ("uninitialised", where, "b", (0,))
     assert (finding.first in byte, finding.source) == (True, code.place(text))
+    assert finding.says.endswith("which nobody has set, and it reached b[0]")
 
 
 def test_what_another_undefined_byte_makes_is_not_where_a_byte_is_first_used(tmp_path: Path) -> None:
@@ -323,6 +349,19 @@ def test_an_undefined_byte_of_the_stack_is_found_where_it_is_read(tmp_path: Path
 
 
 NARROW = Signature((ScalarArgument("k", "uint8"), Pointer("b", "uint64", (1,), direction="out")))
+
+
+def test_a_byte_before_an_array_is_told_by_it_where_the_machine_alone_does_not_stop_there(tmp_path: Path) -> None:
+    code = assembly("ldur w8, [x0, #-4]", "stp w8, wzr, [x1]", "str wzr, [x1, #8]", "ret")
+    (finding,) = code.compiled(tmp_path, "machine").call(THREE, 0).findings
+    assert (finding.kind, finding.where, finding.first in range(-4, 0)) == ("uninitialised", "a", True)
+    assert f"byte {finding.first} of 'a', before its start" in finding.says
+
+
+def test_the_bytes_above_the_last_of_an_arguments_registers_are_undefined(tmp_path: Path) -> None:
+    signature = parse_prototype("void f(struct { int32_t k[3]; } s, uint64_t b[1])").signature
+    finding = found(assembly("str x1, [x2]", "ret", signature=signature), tmp_path, {"s": {"k": [1, 2, 3]}})
+    assert (finding.where, finding.first, "above the argument 's'" in finding.says) == ("x1", 4, True)
 
 
 def test_the_upper_bits_of_a_narrow_argument_are_undefined(tmp_path: Path) -> None:

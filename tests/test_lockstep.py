@@ -376,6 +376,18 @@ def test_memories_that_are_mapped_differently_are_refused() -> None:
         lockstep.run(CODE + 4, 10)
 
 
+def test_what_was_executed_before_a_run_is_not_compared_in_it() -> None:
+    lockstep = pair([STR_Q0_X0, SVC])
+    lockstep.machine.x[0], lockstep.machine.v[0] = 0x8000, 1
+    for engine in (lockstep.machine, lockstep.emulator):
+        engine.memory.map(0x8000, 0x1000)
+    with pytest.raises(Trap):
+        lockstep.run(CODE + 8, 10)
+    for engine in (lockstep.machine, lockstep.emulator):
+        engine.memory.write(0x8000, bytes(16))
+    assert lockstep.run(CODE + 4, 10) is None  # it is there
+
+
 def test_the_limit_stops_without_a_divergence() -> None:
     lockstep = pair([NOP] * 10)
     assert lockstep.run(CODE + 40, 4) is None

@@ -215,6 +215,7 @@ BAD: dict[str, Callable[[Call], object]] = {
     "calls.npz has no key 'nothing'": lambda call: call | {"mem": [[CODE, "nothing"]]},
     "regs has no register 'x31'": lambda call: call | {"regs": {"x31": 0}},
     "regs must be an object": lambda call: call | {"regs": [1]},
+    "x1 must be a number of 64 bits": lambda call: call | {"regs": {"x1": 1 << 64}},
     "v0 must have 32 hexadecimal digits": lambda call: call | {"vregs": {"v0": "12"}},
     "x of final must be a list of 31": lambda call: call | {"final": {"x": [0]}},
     "the output at 0x20000 has 3 bytes": lambda call: call | {"outputs": [[DATA, 3, "out"]]},
@@ -241,6 +242,15 @@ def test_flags_are_given_as_four_bits_or_as_the_whole_register(
     read = read_line(1, json.dumps(call | {"nzcv": given}), Bytes(path.with_suffix(".npz"))).call
     assert read is not None
     assert read.nzcv == flags
+
+
+@pytest.mark.parametrize("given", [0, (1 << 64) - 1, 1 << 63])
+def test_the_thread_pointer_has_64_bits(save: Save, sample: tuple[Call, Any], given: int) -> None:
+    call, arrays = sample
+    path = save([call], arrays)
+    read = read_line(1, json.dumps(call | {"tpidr": given}), Bytes(path.with_suffix(".npz"))).call
+    assert read is not None
+    assert read.tpidr == given
 
 
 def test_a_line_of_the_greatest_length_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ class TouchedMemory:
 
     @property
     def free_region(self) -> int:
-        """The start of the first region in which none of the bytes lies."""
+        """The start of the first region, but that of null pointers, in which none of the bytes lies."""
         taken = {byte // _REGION for byte in self.before}
         return _REGION * next(number for number in count(1) if number not in taken)
 

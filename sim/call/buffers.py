@@ -112,9 +112,6 @@ def _write_fields(placed: PlacedArray, value: Any, data: bytearray) -> None:
     """Put the fields of structures into their bytes.  Raises KernelError for what they cannot be."""
     struct = placed.pointer
     assert isinstance(struct, Struct)
-    for offset, pointer in struct.pointers:
-        if pointer is None:
-            data[offset : offset + 8] = bytes(8)
     try:
         write_fields(struct, value, data, placed.extents)
     except (TypeError, ValueError, OverflowError) as error:

@@ -189,7 +189,6 @@ class Lockstep:
 
     def _run_in_python(self, until: int, left: int) -> None:
         """So many instructions, compared one by one, the last one too."""
-        self._load_emulator()
         self.emulator.run(until, left, self._advance, self._stand_in, self._note_write)
         if not self._is_over():
             self._compare(self.emulator.pc)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import prod
 from types import MappingProxyType
 from typing import NamedTuple
@@ -192,9 +191,9 @@ class AccessBounds:
             end = segment.address + segment.size
             if segment.size and taken.isdisjoint(range(_room(segment.address), _room(end - 1) + 1)):
                 holes = sorted((p.start, p.stop) for p in self._absent.values() if segment.address <= p.start < end)
-                for first, last in pairwise([segment.address, *(at for hole in holes for at in hole), end]):
-                    if first < last and (first, last) not in holes:
-                        ranges.append((first, last, "r" in segment.permissions, "w" in segment.permissions))
+                starts, ends = [segment.address, *(stop for _, stop in holes)], [*(start for start, _ in holes), end]
+                rights = "r" in segment.permissions, "w" in segment.permissions
+                ranges += [(first, last, *rights) for first, last in zip(starts, ends, strict=True)]
         return Allowed(tuple(ranges), self._stack.top)
 
     def check(self, step: Step, sp: int) -> Breach | None:

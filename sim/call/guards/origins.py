@@ -50,7 +50,7 @@ def first_difference(
         if changed and place.file == "nzcv":
             return ByteOrigin("nzcv", 0, "the flags")
         if changed:
-            byte = ((changed & -changed).bit_length() - 1) // 8
+            byte = (changed.bit_length() - 1) // 8
             above = (
                 f", above the argument {name!r}"
                 for name, passed in caller.signature.passed().items()
