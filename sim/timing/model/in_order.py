@@ -72,7 +72,7 @@ class InOrder:
         return gathered(self.core, stream, operations, times, (stalls, none, none), pipes, mispredicted)
 
     def state(self) -> Hashable:
-        """All that the times of what comes next depend on, counted from now on."""
+        """All that the times of what comes next depend on, counted from now on, after no branch was mispredicted."""
         now, number = self._now, len(self._passed)
         longest = self.core.address_delay + self.core.shifted_delay
         made = [(name, id(result), issued - now) for name, (issued, result, _) in self._made.items()
@@ -82,7 +82,7 @@ class InOrder:
         return (
             self._used_slots, tuple(sorted(made)), tuple(max(free - now, 0) for free in self._free.values()),
             tuple((store - number, issued - now, forward) for store, (issued, forward) in stores),
-            max(self._redirect - now, 0), self._taken.state(now), self._cadence.state(),
+            self._taken.state(now), self._cadence.state(),
         )  # fmt: skip
 
     @property
