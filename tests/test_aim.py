@@ -110,6 +110,11 @@ def test_a_sum_over_an_axis_comes_as_near_to_a_step_as_its_elements_let_it() -> 
     assert (apart[0] == 1).any()
 
 
+def test_a_kernel_of_one_size_has_candidates_of_it_once() -> None:
+    kernel = kernel_of("void f(const int8_t x[4], int8_t out[4])", lambda inputs: {"out": inputs["x"]})
+    assert not any(one.is_long for one in candidates(kernel, 1))
+
+
 def test_candidates_go_down_long_columns_at_the_extremes() -> None:
     """A sum of int8 over an outer axis leaves 16 bits from 257 rows on."""
     kernel = kernel_of(

@@ -55,6 +55,22 @@ def test_inputs_are_sought_that_tell_every_convention_which_takes_the_same_numbe
         assert any((by_convention(name, one.inputs) != one.golden["out"]).any() for one in added), name
 
 
+def test_ties_of_a_shift_alone_are_sought() -> None:
+    """Ties are all that tells the two: a shift of 9 and more leaves them rare."""
+    name, signature = parse_prototype("void f(const int32_t x[n], int32_t shift, int32_t out[n], size_t n)")
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        return {"out": CONVENTIONS["divide_by_power_of_two_ties_up"].function(inputs["x"], inputs["shift"])}
+
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=golden,
+        domain={"x": Domain(-(1 << 16), 1 << 16), "shift": Domain(9, 12)},
+    )  # fmt: skip
+    inputs = {"x": np.zeros(4, np.int32), "shift": 9, "n": 4}
+    rivals, _ = rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs))], [], seed=1)
+    assert Rival("divide_by_power_of_two_ties_away", of_kernel=False, is_apart=True) in rivals.rivals
+
+
 def test_what_is_equal_on_the_domain_is_not_told_apart_and_said() -> None:
     """The vector form differs for left shifts only."""
     kernel = requantization()

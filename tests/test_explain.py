@@ -19,7 +19,7 @@ from sim.explanation.explanation import Explanation
 from sim.explanation.limits import limits_of
 from sim.explanation.question import QuestionError, combined
 from sim.explanation.rule import Candidate, RuleStep
-from sim.explanation.scaling import FixedPoint, FloatScaling, IntegerScaling
+from sim.explanation.scaling import FixedPoint, FloatScaling, IntegerScaling, by_channel
 from sim.golden.addition import AddParameters, Quantization
 from sim.golden.registry.conventions import CONVENTIONS
 
@@ -368,6 +368,12 @@ def test_steps_of_an_integer_factor_are_offset_product_and_shift() -> None:
     ]
 
 
+def test_values_of_every_channel_are_scaled_by_its_own() -> None:
+    operands = {"value": np.array([8, 8, 12, 4]), "channel": np.array([2, 0, 2, 1])}
+    scales = np.array([0.5, 2, 0.25], np.float32)
+    assert by_channel(scales, operands, lambda values, scale: values * scale).tolist() == [2, 4, 3, 8]
+
+
 def test_the_step_of_a_float_factor_has_the_product_as_exact_value() -> None:
     rule = FloatScaling("", "", golden.product_xnnpack, np.array([0.375], np.float32), (Fraction(3, 8),), 0)
     assert rule.steps({"value": 6, "sum": 6} | ELEMENT) == [RuleStep("multiply and round", 2, Fraction(18, 8))]
@@ -543,6 +549,14 @@ def test_product_is_explained_by_the_sign_of_its_offsets(sign: int, way: str) ->
     output = made(double_rounding, accumulators, PUBLISHED, -8)
     found = sim.explain(output, a=a, b=b, offset_a=3, offset_b=7, multiplier=PUBLISHED, shift=8)
     assert {name.split(",")[0] for name in found.names} == {way}
+
+
+def test_offsets_that_are_not_given_are_0() -> None:
+    rng = np.random.default_rng(7)
+    a, b = rng.integers(0, 256, (9, 5), np.uint8), rng.integers(-128, 128, (5, 300), np.int8)
+    output = made(double_rounding, a.astype(int) @ b.astype(int), PUBLISHED, -8)
+    found = sim.explain(output, a=a, b=b, multiplier=PUBLISHED, shift=8)
+    assert any("double_rounding" in name for name in found.names)
 
 
 def test_sums_of_a_product_are_exact_beyond_the_integers_of_float64() -> None:

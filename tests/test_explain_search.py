@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,3 +154,13 @@ def test_a_channel_of_each_factor_and_shift_is_searched_with_its_right_shift() -
     factor = Multiplier(np.array([HALF, HALF, HALF]), np.array([-3, 1, -3]))
     channels = distinct_channels(factor)
     assert [(one.factor, one.right_shift) for one in channels] == [(Fraction(1, 16), 3), (Fraction(1), -1)]
+
+
+@pytest.mark.parametrize("level", [-130, -7, 7, 129])
+def test_of_wide_outputs_ties_on_both_sides_of_zero_are_tried(level: int) -> None:
+    """By 2^-13: no small accumulator, no power of two and no extreme is at these."""
+    tie = (level << 13) + (1 << 12)
+    search: Any = AccumulatorSearch([Channel(0, Fraction(1, 1 << 13), 13)], 0, np.dtype(np.int32))
+    at_tie = SimpleNamespace(run=lambda operands: (operands["value"] == tie).astype(np.int64))
+    nowhere = SimpleNamespace(run=lambda operands: np.zeros(len(operands["value"]), np.int64))
+    assert {one.operands["accumulator"] for one in search(at_tie, nowhere).directed} == {tie}

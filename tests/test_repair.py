@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sim import Machine
 from sim.check.repair.alternative import NEAR
 from sim.check.repair.alternatives import alternatives_of
 from sim.check.repair.code import ExecutedCode
+from sim.check.repair.numbers import other_numbers
 from sim.check.repair.place import fault_of_build
 from sim.check.repair.search import find_repairs
 from sim.check.repair.steps import with_body, with_results
@@ -72,6 +74,15 @@ def test_a_shift_of_a_register_may_lack_what_makes_it_a_division(value: int) -> 
     assert run(changed, x1=value).x[0] == int(Fraction(value, 8)) % 2**64
 
 
+@pytest.mark.parametrize(("value", "divisor"), [(7, 2), (-7, 2), (-1, 2), (1, -2), (-1, -2), (5, 3), (-4, 3), (0, 5)])
+def test_a_division_may_lack_its_rounding(value: int, divisor: int) -> None:
+    exact = Fraction(value, divisor)
+    nearest = int(abs(exact) + Fraction(1, 2)) * (-1 if exact < 0 else 1)
+    for says, expected in (("rounded to nearest", nearest), ("rounded down", floor(exact))):
+        changed = alternative("sdiv", "x0, x1, x2", says)
+        assert run(changed, x1=value, x2=divisor).x[0] == expected % 2**64
+
+
 @pytest.mark.parametrize(
     ("says", "shifted_left", "shifted_right"),  # 100 by 3
     [("with 1 added to its count", 1600, 25), ("with 1 taken from its count", 400, 6)],
@@ -94,7 +105,12 @@ def test_a_store_may_lack_the_bounds_of_what_it_stores(mnemonic: str, bound: Int
 
 @pytest.mark.parametrize(
     ("mnemonic", "operands", "kept"),
-    [("abs", "v0.4s, v1.4s", "v1.4s"), ("ssra", "v0.4s, v1.4s, #2", "v0.4s"), ("neg", "v0.4s, v1.4s", "v1.4s")],
+    [
+        ("abs", "v0.4s, v1.4s", "v1.4s"),
+        ("ssra", "v0.4s, v1.4s, #2", "v0.4s"),
+        ("neg", "v0.4s, v1.4s", "v1.4s"),
+        ("orr", "v0.4s, #1", "v0.4s"),
+    ],
 )
 def test_a_step_of_one_operand_may_be_one_too_many(mnemonic: str, operands: str, kept: str) -> None:
     changed = alternative(mnemonic, operands, f"left out, only {kept} kept")
@@ -159,6 +175,11 @@ def test_an_instruction_is_taken_for_those_that_it_is_mixed_up_with(text: str, i
     assert instead in [one.instruction.text for one in found]
 
 
+def test_a_number_is_not_taken_for_a_register() -> None:
+    found = alternatives_of(START, TABLE.instruction("add", "w0, w1, #5"))
+    assert "add w0, w1, w1" not in [one.instruction.text for one in found]
+
+
 @pytest.mark.parametrize("by", [3, 5])
 def test_the_shift_beside_is_tried_before_other_round_numbers(by: int) -> None:
     found = alternatives_of(START, TABLE.instruction("eor", "w0, w1, w2, lsr #4"))
@@ -198,6 +219,38 @@ def test_several_instructions_of_a_source_line_are_changed_where_no_one_is_enoug
     trials: Any = TwoStepsTooMany()
     (repair,) = find_repairs(ExecutedCode(trials, START, trials.instructions, {}), trials)
     assert [change.says for change in repair.changes] == ["left out, only w1 kept", "left out, only w0 kept"]
+
+
+class OneTooSmall(TwoStepsTooMany):
+    """An image, and trials of it, in which the numbers of some instructions have to be one more."""
+
+    def __init__(self, *texts: str) -> None:
+        self.instructions = {START + 4 * n: TABLE.instruction("add", text) for n, text in enumerate(texts)}
+        self.reached, self.symbols = self.instructions.keys(), dict[str, object]()
+
+    def place_of(self, pc: int) -> str:
+        return f"f.c:{pc}"
+
+    def are_right_with(self, replaced: dict[int, Instruction]) -> bool:
+        return replaced.keys() == self.instructions.keys() and all(
+            run(one, x1=10).x[0] == run(self.instructions[pc], x1=10).x[0] + 1 for pc, one in replaced.items()
+        )
+
+
+@pytest.mark.parametrize(
+    ("texts", "repaired"),
+    [
+        (("w0, w1, #5", "x0, x1, #5"), [["add w0, w1, #6", "add x0, x1, #6"]]),
+        (("w0, w1, #5",), []),  # in one place: the alternatives of that instruction
+        (("w0, w1, #5", "x0, x1, #7"), []),
+    ],
+)
+def test_a_number_in_several_places_is_another_one_in_all_of_them(
+    texts: tuple[str, ...], repaired: list[list[str]]
+) -> None:
+    trials: Any = OneTooSmall(*texts)
+    found = other_numbers(ExecutedCode(trials, START, trials.instructions, {}), trials)
+    assert [[change.instruction.text for change in changes] for changes in found] == repaired
 
 
 LEFT_UNBOUNDED = """#include <stdint.h>

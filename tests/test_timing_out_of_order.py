@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.timing.model.core import Core
+from sim.timing.model.dataflow import ReferencePoint, Value
+from sim.timing.model.operation import WrittenRegister
 from sim.timing.model.out_of_order import OutOfOrder
 from sim.timing.model.pipeline import schedule
 from sim.timing.model.schedule import Stall, StallKind
@@ -185,3 +188,10 @@ def test_a_shorter_latency_can_slow_an_out_of_order_core() -> None:
         "mul v1.4s, v2.4s, v3.4s", "add v3.4s, v2.4s, v1.4s", "add v1.4s, v0.4s, v0.4s", "add v3.4s, v2.4s, v1.4s"
     )
     assert (schedule(stream, core).cycles, schedule(stream, core.with_latency(MULTIPLY, 1)).cycles) == (10, 11)
+
+
+@pytest.mark.parametrize(("cycle", "matters"), [(66, True), (1000, False)])
+def test_a_result_matters_for_as_long_as_a_reader_may_wait_for_it(cycle: int, matters: bool) -> None:
+    """One of 64 cycles, as a division has, to a reader that needs it two cycles before it issues."""
+    value = Value(0, WrittenRegister("x0", 64, None, "", updates_base=False, scalar=True), issued=1)
+    assert ReferencePoint(cycle, 0).matters(value) == matters

@@ -78,6 +78,12 @@ def test_a_branch_is_taken_when_it_leaves_the_straight_line(text: str, taken: bo
     assert (one.pc, one.taken, one.next_pc) == (CODE, taken, next_pc)
 
 
+def test_the_end_of_the_address_space_goes_on_at_its_start() -> None:
+    step = ready("nop\nret").step()
+    assert not executed(step._replace(pc=2**64 - 4, next_pc=0)).taken
+    assert executed(step._replace(pc=2**64 - 4, next_pc=4)).taken
+
+
 def test_a_stream_holds_every_instruction_to_the_end() -> None:
     machine = ready("mov x1, #2\n1: subs x1, x1, #1\nb.ne 1b\nret")
     stream = recorded_stream(machine, END, 100)

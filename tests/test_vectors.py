@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sim.check.amounts import SHORT_LANES, USUAL_LANES, USUAL_SETS
-from sim.check.vectors import make_vectors
+from sim.check.vectors import MAX_SETS, Vectors, call_seed, make_vectors
 from sim.kernels import Inputs, Kernel, parse_prototype
 from sim.kernels.domain import LARGEST
 from sim.kernels.kernel import Outputs, built_in_kernel, kernel_modes
@@ -80,3 +80,8 @@ def test_every_built_in_kernel_has_long_input_sets(name: str, mode: str) -> None
         for sample in (kernel.long_sample, kernel.sample)
     )
     assert long > 2 * short
+
+
+def test_no_two_calls_of_different_seeds_have_the_same() -> None:
+    seeds = [call_seed(Vectors((), (), seed=seed), number) for seed in range(3) for number in (0, 1, 2, MAX_SETS - 1)]
+    assert len(set(seeds)) == len(seeds)

@@ -227,9 +227,10 @@ class WrittenLane(NamedTuple):
         if size * 8 >= self.bits:
             return self
         at = bytes_[0] // size
-        moved = (self.lane >> 8 * size * at) & (1 << 8 * size) - 1
         number = self.number * self.bits // 8 // size + at
-        return WrittenLane(self.write, number, 8 * size, moved, self.span[at * size : (at + 1) * size])
+        return WrittenLane(
+            self.write, number, 8 * size, self.lane >> 8 * size * at, self.span[at * size : (at + 1) * size]
+        )
 
     def node(self, index: int, recorded: Recorded, evaluation: Evaluation, consumers: set[Node]) -> Node:
         """What an executed instruction of that number wrote there."""

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from isa.evaluate.python import bind
 from isa.instruction import Instruction
-from isa.lane import Floating, Int, Lane, Load, Place, Write, walk
+from isa.lane import Int, Lane, Load, Place, Write, walk
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from sim.machine.registers import RegisterStorage
@@ -101,10 +101,7 @@ Unlike = Callable[[Sequence[int]], bool]
 def places_of(mistake: Mistake) -> tuple[Place, ...]:
     """The registers that say what the two instructions leave, the modes of floating point among them, sorted."""
     both = (mistake.original, mistake.instruction)
-    found = {place for one in both for place in one.places_read}
-    if any(isinstance(node, Floating) for one in both for node in walk(one.lanes)):
-        found.add(Place("fpcr"))
-    return tuple(sorted(found, key=str))
+    return tuple(sorted({place for one in both for place in one.places_read}, key=str))
 
 
 def unlike(mistake: Mistake, places: Sequence[Place]) -> Unlike | None:

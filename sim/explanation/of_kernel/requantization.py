@@ -196,7 +196,7 @@ class KernelLanes:
         shape, one = self._shapes[at], self._arguments.get(name)
         array = np.zeros((), np.int64) if given is None else np.asarray(given)
         per = one.shape[0] if isinstance(one, Pointer) and array.ndim == 1 else None
-        if len(shape) > 1 and per == self.output.shape[0] != self.output.shape[-1]:  # one for each row
+        if per == self.output.shape[0] != self.output.shape[-1]:  # one for each row
             array = array.reshape(-1, *(1 for _ in shape[1:]))
         return np.broadcast_to(array, shape).ravel()
 
