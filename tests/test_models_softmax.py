@@ -48,15 +48,6 @@ def network_of(
     return read_tflite(path)
 
 
-def test_only_to_uint8_a_half_is_added_in_float32() -> None:
-    """0.49999997 and a half are 1 in float32, and below 1 in float64."""
-    row, half = np.array([[10, 9]]), np.nextafter(np.float32(0.5), np.float32(0))
-    scales = softmax.SoftmaxScales(np.float32(3 / 16), np.float32(float.fromhex("0x1.d023e2p-1")), np.float32(1))
-    steps = {dtype: softmax.by_table(row.astype(dtype), scales, 0) for dtype in ("uint8", "int8")}
-    assert [steps[dtype]["scaled"][0, 1] for dtype in steps] == [half, half]
-    assert [steps[dtype]["output"][0, 1] for dtype in steps] == [1, 0]
-
-
 def report_of(network: Network, rows: np.ndarray, output: np.ndarray) -> LayerReport:
     (report,) = compared(network, {X: rows, Y: output.astype(network.tensors[Y].dtype)})
     return report

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.timing.model.in_order import InOrder
 from sim.timing.model.pipeline import schedule
 from sim.timing.model.schedule import Stall, StallKind
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, SCALAR, STORE, small_core, stream_of
@@ -210,12 +209,3 @@ def test_no_instruction_issues_before_its_operands(texts: list[str]) -> None:
     for number, one in enumerate(stream):
         assert found.issued[number] >= max((ready.get(place, 0) for place in one.instruction.places_read), default=0)
         ready.update(dict.fromkeys(one.instruction.places_written, found.ready[number]))
-
-
-def test_what_waits_for_a_branch_is_in_another_state() -> None:
-    states = []
-    for mispredicted in ((), (0,)):
-        pipeline = InOrder(small_core(mispredict=1))
-        pipeline.feed(stream_of("cbz x0, #0x1004"), mispredicted)
-        states.append(pipeline.state())
-    assert states[0] != states[1]

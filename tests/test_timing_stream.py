@@ -32,14 +32,6 @@ def stepped(text: str) -> Executed:
     return executed(ready(text).step())
 
 
-def test_what_follows_the_last_address_is_the_first() -> None:
-    machine, last = Machine(), 2**64 - 4
-    machine.memory.map(last - 4092, 4096, "rx")
-    machine.memory.write(last, bytes.fromhex("1f2003d5"))
-    machine.pc = last
-    assert not executed(machine.step()).taken
-
-
 @pytest.mark.parametrize(
     ("text", "loads", "stores"),
     [

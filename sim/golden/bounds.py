@@ -163,7 +163,7 @@ def bounded_unless_equal(values: Integers, minimum: int, maximum: int) -> Int32A
     (array([ 50, 255], dtype=int32), array([ 50, 255], dtype=int32))
     """
     _require(bounds_fault_19_08(minimum, maximum))
-    return clamp(values, *bounds_19_08(minimum, maximum))
+    return clamp(clamp(values, 0, UINT8_MAX), *bounds_19_08(minimum, maximum))
 
 
 @convention(
