@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.golden.fixed_point import wrap_int32
-from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters
+from sim.kernels.activation_table.golden import FUNCTIONS, MODES
 from sim.kernels.quantized_add.golden_tflite_pot import log2_of
 from sim.models.layers import (
     Activated,
@@ -216,17 +216,23 @@ def _bounded(network: Network, layer: NetworkLayer, given: Inputs) -> Requantize
 
 
 def _activated(network: Network, layer: NetworkLayer, given: Inputs) -> Activated:
-    """LOGISTIC and TANH of bytes, whose output has the scale that TFLite prescribes: `kernels/activations.cc`."""
+    """LOGISTIC and TANH, whose output has the scale that TFLite prescribes: `kernels/activations.cc`."""
     x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
-    if x.dtype not in (np.int8, np.uint8):
+    if x.dtype not in _INTEGERS:
         raise NotComputed(f"{layer.operator} of {x.dtype} is not computed")
-    function = layer.operator.lower()
-    mode = MODES[mode_of(function, x.dtype)]
-    of_output, prescribed = scale_of(to), np.float32(2.0 ** -FUNCTIONS[function].units)
-    if (of_output.scales[0], of_output.zero_point) != (prescribed, mode.output_zero):
-        raise NotComputed(f"its output has not the scale {prescribed:g} and zero point {mode.output_zero}")
-    Parameters(scale.scales[0], scale.zero_point)  # refuses scales that no table is made of
-    return Activated(numbers=x, function=function, scale=scale)
+    function, of_output = layer.operator.lower(), scale_of(to)
+    if x.dtype == np.int16:
+        if scale.zero_point:
+            raise NotComputed(f"{layer.operator} of int16 with zero point {scale.zero_point}, which TFLite refuses")
+        prescribed, zero = np.float32(2.0**-15), 0
+    else:
+        prescribed = np.float32(2.0 ** -FUNCTIONS[function].units)
+        zero = MODES[mode_of(function, x.dtype)].output_zero
+    if (of_output.scales[0], of_output.zero_point) != (prescribed, zero):
+        raise NotComputed(f"its output has not the scale {prescribed:g} and zero point {zero}")
+    made = Activated(numbers=x, function=function, scale=scale)
+    activation_rules(made)  # refuses scales that no table is made of
+    return made
 
 
 def _between_scales(network: Network, layer: NetworkLayer, given: Inputs) -> Activated:

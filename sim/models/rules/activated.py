@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sim.explanation.rule import CandidateRule
+from sim.golden.layers.sigmoid_table import factor_of
 from sim.kernels.activation_table.golden import Parameters
 from sim.models.layers import Activated
-from sim.models.rules.activating import ActivatingReals, activating_rules
+from sim.models.rules.activating import ActivatingOf16Bits, ActivatingReals, activating_rules
 from sim.models.rules.hard_swishing import hard_swish_rules
 from sim.models.rules.leaking import leaky_relu_rules
 from sim.models.rules.real_functions import WAYS
@@ -18,6 +19,9 @@ from sim.models.rules.real_functions import WAYS
 def activation_rules(made: Activated) -> Sequence[CandidateRule]:
     """The first of them is what a network is run by; `ValueError` for scales that none is defined of."""
     dtype, scale, to = made.numbers.dtype, made.scale, made.to
+    if to is None and dtype == np.int16:
+        single = scale.scales[0]
+        return [ActivatingOf16Bits(made.function, single, factor_of(made.function, single))]
     if to is None:
         return tuple(activating_rules(made.function, dtype, Parameters(scale.scales[0], scale.zero_point)))
     if made.function == "hard_swish":

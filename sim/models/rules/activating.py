@@ -2,7 +2,7 @@
 
 And those of the real numbers that bytes stand for, which become bytes of any other scale.
 
-Source: docs/spec/neighbours.md section 23.
+Source: docs/spec/neighbours.md sections 23 and 37.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from sim.explanation.rule import Integers, Operands, RuleStep, only
 from sim.golden.byte_rounding import round_even_then_offset
+from sim.golden.layers.sigmoid_table import TableFactor, looked_up
 from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters, activation_table
 from sim.models.network import TensorScale
 from sim.models.rules.dequantizing import dequantized
@@ -24,6 +25,7 @@ from sim.models.rules.real_functions import USERS, WAYS
 
 IN_FLOAT: Final = "activation_in_float32"
 IN_FIXED_POINT: Final = "activation_in_fixed_point"
+OF_16_BITS: Final = "activation_by_table_of_16_bits"
 _REAL: Final = {"logistic": lambda x: 1 / (1 + exp(-x)), "tanh": tanh}
 _NEAR: Final = Fraction(1, 1 << 12)
 _FAR: Final = 700.0
@@ -61,6 +63,32 @@ class Activating:
         exact = Fraction(_REAL[rule.function](x)) * 2 ** FUNCTIONS[rule.function].units + rule.output_zero
         event = "nearly a tie" if abs(exact % 1 - Fraction(1, 2)) < _NEAR else ""
         return [RuleStep(f"{rule.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact, event)]
+
+
+@dataclass(frozen=True, eq=False)
+class ActivatingOf16Bits:
+    """A function of int16 of one scale by the table of `sim.golden.layers.sigmoid_table`, to units of 2^-15."""
+
+    function: str
+    scale: np.float32
+    by: TableFactor
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return OF_16_BITS
+
+    @property
+    def note(self) -> str:
+        return "TFLite's reference and TensorFlow Lite Micro, and LiteRT but for scales of 2^-12 and its like"
+
+    def run(self, operands: Operands) -> Integers:
+        return looked_up(self.function, operands["byte"].astype(np.int64), self.by)
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        x = float(self.scale) * element["byte"]
+        exact = Fraction(_REAL[self.function](max(-_FAR, min(x, _FAR)))) * 2**15
+        return [RuleStep(f"{self.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact)]
 
 
 @dataclass(frozen=True, eq=False)
