@@ -78,6 +78,29 @@ def test_a_random_program_never_returns_to_words_that_it_executed() -> None:
     assert emulator_differences(run.program, run.due) == []
 
 
+def test_random_words_add_to_an_accumulator_that_a_pair_of_loads_writes_second() -> None:
+    """The words after LDP of vectors; half of them are chosen so."""
+    chosen = RandomWords(1)
+    words = [chosen.word() for _ in range(20_000)]
+    rows = [row_of(word) for word in words]
+    met = [
+        units_of(row)[0] in GROUPS and word & 31 == pair >> 10 & 31
+        for pair, before, word, row in zip(words, rows, words[1:], rows[1:], strict=False)
+        if before is not None and before.form.startswith("ldp q") and row is not None
+    ]
+    assert len(met) > 20
+    assert 0.3 < sum(met) / len(met) < 0.7
+
+
+@rtl
+def test_words_that_are_illegal_by_one_bit_stop_it() -> None:
+    """Each is a row's word but for one bit."""
+    chosen = RandomWords(3)
+    words = [chosen.illegal() for _ in range(500)]
+    assert all(any(row_of(word ^ 1 << bit) for bit in range(32)) for word in words)
+    assert {run_words(word).error for word in words} == {"word"}
+
+
 @cache
 def one_run() -> tuple[RandomRun, Core128Run]:
     """Random words, and what the core does with them, which is what is due."""

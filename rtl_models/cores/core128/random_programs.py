@@ -16,7 +16,8 @@ from isa.lane import Place
 from isa.table import UnknownInstruction
 from rtl_models.cores.core128.comparison import ExpectedRun, prepare
 from rtl_models.cores.core128.design import ERRORS, FLAGS_REGISTER, PC_REGISTER, Core128Program
-from rtl_models.cores.core128.rows import FIELDS, CoreRow, all_rows, with_bits
+from rtl_models.cores.core128.rows import FIELDS, CoreRow, FieldName, all_rows, row_of, with_bits
+from rtl_models.cores.core128.units import GROUPS, units_of
 from sim.machine.errors import MemoryFault
 from sim.machine.machine import Machine
 from sim.machine.trace import Step
@@ -67,7 +68,7 @@ class RandomWords:
     """Words of every row, each form with the same chance.
 
     One word in five is of the class of the word before, one in ten writes to the file that it wrote to: those meet it,
-    where they can, in the register that it wrote.
+    where they can, in the register that it wrote.  Every other one after LDP of vectors adds to the second of them.
     `instructions` are those executed so far: one is one object wherever it stands, so that a core's operations are
     worked out once.
     """
@@ -82,6 +83,8 @@ class RandomWords:
             self._of_class.setdefault(row.timing, []).append(row)
             self._writing.setdefault(_files(row), []).append(row)
         self._forms = list(by_form.values())
+        self._pairs = {row for row in all_rows() if row.load is not None and _writes_vector(row, "a")}
+        self._adding = [row for row in all_rows() if units_of(row)[0] in GROUPS]
         self._pools: dict[CoreRow, list[int]] = {}
         self._row, self._word = all_rows()[0], 0
         self.instructions: dict[tuple[Pattern, tuple[int, ...]], Instruction] = {}
@@ -89,17 +92,26 @@ class RandomWords:
     def word(self) -> int:
         """One of them, of a row that has such words."""
         rng, kind, met = self._rng, self._rng.random(), None
-        if kind < 0.2:
+        if self._row in self._pairs and rng.random() < 0.5:
+            rows, met = self._adding, self._word >> FIELDS["a"] & 31
+        elif kind < 0.2:
             rows = self._of_class[self._row.timing]
         elif kind < 0.3:
             rows = self._writing[_files(self._row)]
         else:
             rows = rng.choice(self._forms)
         row = rng.choice(rows)
-        if kind < 0.3 and "d" in self._row.fields and "d" in row.fields:
+        if met is None and kind < 0.3 and "d" in self._row.fields and "d" in row.fields:
             met = self._word & 31
         self._row, self._word = row, self._of(row, met)
         return self._word
+
+    def illegal(self) -> int:
+        """A word of no row, which is one of them but for one bit."""
+        while True:
+            word = self.word() ^ 1 << self._rng.randrange(32)
+            if row_of(word) is None or not _is_decoded(word):
+                return word
 
     def _of(self, row: CoreRow, met: int | None) -> int:
         """A word of a row, with that as Rd where there is such a word; one of the row's pool once that is full."""
@@ -109,13 +121,25 @@ class RandomWords:
             return rng.choice(alike or pool)
         while True:
             word = _word(row, rng, met)
-            try:
-                decode(word.to_bytes(4, "little"), CODE_BASE)
-            except UnknownInstruction:
-                met = None
-                continue
-            pool.append(word)
-            return word
+            if _is_decoded(word):
+                pool.append(word)
+                return word
+            met = None
+
+
+def _is_decoded(word: int) -> bool:
+    """Whether it is an instruction, of those that Arm does not leave open."""
+    try:
+        decode(word.to_bytes(4, "little"), CODE_BASE)
+    except UnknownInstruction:
+        return False
+    return True
+
+
+def _writes_vector(row: CoreRow, name: FieldName) -> bool:
+    """Whether it writes to a vector register that this field names."""
+    write = row.written(name)
+    return write is not None and isinstance(write.place, Place) and write.place.file == "v"
 
 
 def _files(row: CoreRow) -> frozenset[str]:
@@ -221,7 +245,7 @@ def _random_run(rng: Random, words: RandomWords, length: int) -> RandomRun:
             put(word)
             step()
         if error != "fetch":
-            put(_wrong(error, machine, rng))
+            put(_wrong(error, machine, words, rng))
     made = Core128Program(CODE_BASE, bytes(code), {DATA_BASE: data}, registers, stop, _CYCLES * (len(steps) + 4))
     return RandomRun(made, ExpectedRun(steps, saturated, {DATA_BASE: machine.memory.read(DATA_BASE, BYTES)}, error))
 
@@ -243,7 +267,7 @@ def _before(error: str, rng: Random) -> list[int]:
     return {"fetch": [0x14000000 | far & 0x3FFFFFF], "unaligned": [0xD10023FF], "unmapped": [0x10000000]}.get(error, [])
 
 
-def _wrong(error: str, machine: Machine, rng: Random) -> int:
+def _wrong(error: str, machine: Machine, words: RandomWords, rng: Random) -> int:
     """The word that the core stops at."""
     if error == "unaligned":
         return rng.choice((0xF94003E0, 0xA9BF07E0))  # LDR X0, [SP]; STP X0, X1, [SP, #-16]!
@@ -251,6 +275,8 @@ def _wrong(error: str, machine: Machine, rng: Random) -> int:
         units = (DATA_BASE + BYTES - machine.x[FAR[4]]) // 16
         beyond = 0x3DC00000 | units << 10 | FAR[4] << 5  # LDR Q0, whose last bytes are no data
         return rng.choice((0x39000000, 0x39400000 | FAR[4] << 5, beyond))  # STRB W0, [X0]; LDRB W0
+    if rng.random() < 0.5:
+        return words.illegal()
     # nothing, floating point, a base that is loaded, a mask of ones alone
     return rng.choice((0, 0xFFFFFFFF, 0x1E202820, 0x4E20D420, 0xD4200000, 0xD53B4200, 0xF8408400, 0x9240FC00))
 
