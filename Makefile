@@ -193,9 +193,13 @@ notebooks: $(TESTED)
 	@$(BIN)/jupyter nbclassic notebooks
 
 # The documentation, with a reference of the public modules; a warning is an error.
+# Beside the pages that are there, and renamed when it is whole: what an interrupt leaves has no pictures.  The reference is
+# made of all modules, so that it takes what tests and hardware take.
 docs: $(TESTED)
 	@$(PIP) --requirement docs.lock
-	@$(BIN)/python -m sphinx --quiet --keep-going --fail-on-warning docs build/docs
+	@rm -rf build/docs.part
+	@$(BIN)/python -m sphinx --quiet --keep-going --fail-on-warning --doctree-dir build/doctrees docs build/docs.part
+	@rm -rf build/docs && mv build/docs.part build/docs && echo "wrote build/docs/index.html"
 
 form-words: $(TESTED)
 	@$(BIN)/python -m isa.word_search
@@ -214,7 +218,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@touch $@
 
 $(TESTED): $(INSTALLED) test.lock
-	@echo "installing $$(grep -c == test.lock) more for tests and hardware: 160 MB to fetch"
+	@echo "installing $$(grep -c == test.lock) more for tests, hardware and docs: 160 MB to fetch"
 	@$(PIP) --requirement test.lock
 	@broken=$$($(BIN)/python -m pip check) || { echo "test.lock is incomplete: $$broken" >&2; exit 3; }
 	@touch $@

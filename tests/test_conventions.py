@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from sim import golden
 from sim.command import app as cli
+from sim.command.running.model import RUNTIMES
 from sim.golden import (
     addition,
     bounds,
@@ -30,6 +31,7 @@ from sim.golden import (
 )
 from sim.golden.pytorch import addition as pytorch_addition
 from sim.golden.pytorch import real_bias
+from sim.golden.registry import conventions
 from sim.golden.registry.conventions import CONVENTIONS, convention_named
 from sim.golden.registry.families import VALUE
 from sim.golden.registry.record import Convention, Family
@@ -198,3 +200,30 @@ def test_a_record_of_the_json_form_is_plain_data() -> None:
     assert (record["family"], record["operands"], record["rows"]) == (
         "integer scale", ["value", "offset", "multiplier", "shift"], ["4"],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("whose", ["onnxruntime", "litert", "xnnpack", "CMSIS-NN"])
+def test_the_command_lists_those_of_a_runtime_or_a_library(whose: str) -> None:
+    records = json.loads(CliRunner().invoke(cli.app, ["conventions", whose, "--json"]).stdout)
+    named = {"onnxruntime": "ONNX Runtime", "litert": "XNNPACK", "xnnpack": "XNNPACK"}.get(whose, whose)
+    assert [record["name"] for record in records] == [
+        name for name, one in CONVENTIONS.items() if named in one.users or (whose == "litert" and "LiteRT" in one.users)
+    ]
+    assert len(records) > 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nobody"], "no convention is told to be used by 'nobody': give litert, litert-no-delegate, "),
+        (["ACL", "--between", "add", "sub"], "--between is of two conventions: name no user"),
+    ],
+)
+def test_users_that_none_has_are_refused(words: list[str], sentence: str) -> None:
+    result = CliRunner().invoke(cli.app, ["conventions", *words], env={"COLUMNS": "300"})
+    assert (result.exit_code, sentence in result.output) == (2, True), result.output
+
+
+def test_every_runtime_that_a_model_is_compared_with_has_conventions() -> None:
+    assert set(conventions.RUNTIMES) == set(RUNTIMES)
+    assert all(conventions.conventions_of(name) for name in RUNTIMES)

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, load_model_from_string
 
 from sim.models.compare import compared
 from sim.models.computed import computed
+from sim.models.forward import drawn_inputs, forward
 from sim.models.layers import Added, Requantized
 from sim.models.network import ModelError, Network, NotComputed
 from sim.models.onnx_file import read_onnx
@@ -149,3 +150,41 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
             except ModelError:
                 continue
     assert 20 < count < 200
+
+
+@pytest.mark.parametrize(
+    ("shape", "attributes", "made"),
+    [([0, -1], {}, (2, 12)), ([4, 0, 2], {}, (4, 3, 2)), ([-1], {}, (24,)), ([0, 5], {"allowzero": 1}, (0, 5))],
+)
+def test_a_shape_that_is_a_constant_is_taken(
+    shape: list[int], attributes: dict[str, int], made: tuple[int, ...], tmp_path: Path
+) -> None:
+    net = OnnxWriter()
+    net.constant("shape", np.array(shape, np.int64))
+    x, total = net.scale("x", 0.5, 3), net.scale("sum", 0.5, 3)  # of what this operator makes, no shape is inferred
+    net.nodes.append(helper.make_node("QLinearAdd", [*x, *x, *total[1:]], ["sum"], domain="com.microsoft"))
+    net.nodes.append(helper.make_node("Reshape", ["sum", "shape"], ["y"], **attributes))
+    numbers = np.arange(np.prod(made), dtype=np.uint8).reshape((2, 3, 4) if np.prod(made) else (0, 3, 4))
+    network = read(net.content(numbers.shape, "y", versions=(14, 8)), tmp_path)
+    tensors = {tensor.name: tensor for tensor in network.tensors}
+    given = {tensors["sum"].number: numbers, network.outputs[0]: numbers.reshape(made)}
+    _, report = compared(network, given)
+    assert (tensors["y"].shape, report.outcome, report.conventions) == (None, "equal", ("exact",)), report.reason
+    _, other = compared(network, given | {network.outputs[0]: numbers.reshape(made) + 1})
+    assert other.outcome == ("differs" if np.prod(made) else "equal")
+
+
+def test_the_conventions_of_the_runtime_that_made_the_numbers_come_first(tmp_path: Path) -> None:
+    network = read(small_onnx_net(), tmp_path)
+    tensors = forward(network, drawn_inputs(network, 1), "product_xnnpack")
+    first = {
+        runtime: [report.conventions[0] for report in compared(network, tensors, runtime)]
+        for runtime in ("", "onnxruntime", "litert-no-delegate")
+    }
+    assert first["onnxruntime"][0].startswith("product_xnnpack of ")
+    assert first["onnxruntime"][2] == "add_avx2"
+    assert first["onnxruntime"][-1] == "product_xnnpack"
+    assert first["litert-no-delegate"][-1] == "double_rounding"
+    assert {sorted(report.conventions)[0] for report in compared(network, tensors, "onnxruntime")} == {
+        sorted(report.conventions)[0] for report in compared(network, tensors)
+    }

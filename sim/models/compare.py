@@ -22,6 +22,7 @@ from sim.explanation.rows import distinct_rows
 from sim.explanation.rule import Candidate
 from sim.explanation.survey import survey
 from sim.explanation.trace import trace
+from sim.golden.registry.conventions import is_of
 from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
 from sim.models.layers import (
@@ -121,10 +122,13 @@ class LayerReport:
         }
 
 
-def compared(network: Network, tensors: Mapping[int, AnyArray]) -> tuple[LayerReport, ...]:
-    """A report of each layer whose numbers are among `tensors`, by number, in the network's order."""
+def compared(network: Network, tensors: Mapping[int, AnyArray], runtime: str = "") -> tuple[LayerReport, ...]:
+    """A report of each layer whose numbers are among `tensors`, by number, in the network's order.
+
+    Of conventions that give a layer, those of the `runtime` that made the tensors come first.
+    """
     given = network.constants | dict(tensors)
-    reports = [_surveyed(network, layer, given) for layer in network.layers]
+    reports = [_surveyed(network, layer, given, runtime) for layer in network.layers]
     usual = {kind: _usual([one for one in reports if one.kind == kind]) for kind in {one.kind for one in reports}}
     return tuple(_told(network, report, given, usual.get(report.kind, ())) for report in reports)
 
@@ -147,7 +151,7 @@ def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[in
     return found
 
 
-def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) -> LayerReport:
+def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray], runtime: str) -> LayerReport:
     """Which conventions give a layer's output."""
     if not layer.outputs or layer.outputs[0] not in given:
         return LayerReport(layer=layer, outcome="skipped", reason="its output is not among the tensors")
@@ -161,7 +165,7 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
         if isinstance(made, ToReals):
             return _of_reals(layer, made, output)
         question = question_of(made, output)
-        matches = _matches(question)
+        matches = sorted(_matches(question), key=lambda one: not is_of(one.rule.note, runtime))
     except NotComputed as error:
         return LayerReport(layer=layer, outcome="skipped", reason=str(error))
     except QuestionError as error:

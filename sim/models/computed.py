@@ -15,6 +15,7 @@ from sim.models.operators.tflite_moves import TURNS
 _MOVES: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
     **dict.fromkeys((*tflite_layers.MOVES, *onnx_layers.MOVES), moved),
     "Flatten": onnx_layers.flattened,
+    "Reshape": onnx_layers.reshaped,
     **TURNS,
     **onnx_functions.TURNS,
 }

@@ -85,7 +85,7 @@ def model(
             raise typer.Exit(MISMATCH)
         return
     assert against is not None
-    report = ModelReport(network=network, against=against, seed=drawn, layers=compared(network, tensors))
+    report = ModelReport(network=network, against=against, seed=drawn, layers=compared(network, tensors, against))
     if as_json:
         print_json("model", report.as_json())
     else:

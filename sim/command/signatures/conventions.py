@@ -12,6 +12,9 @@ from sim.terminal.on_demand import done_by
 
 @done_by("sim.command.asking.conventions:conventions")
 def conventions(
+    whose: Annotated[
+        str, typer.Argument(help="Only those of a runtime or a library, such as onnxruntime, XNNPACK.")
+    ] = "",
     between: Annotated[
         tuple[str, str] | None, typer.Option(metavar="A B", help="The smallest input that tells these two apart.")
     ] = None,

@@ -168,3 +168,30 @@ def convention_named(name: str) -> Convention:
         hint = f"the nearest are {', '.join(near)}" if near else "`lanewise conventions` lists them"
         raise LookupError(f"there is no convention {name!r}: {hint}")
     return CONVENTIONS[name]
+
+
+RUNTIMES = {
+    "litert": ("LiteRT", "XNNPACK"),
+    "litert-no-delegate": ("TFLite", "ruy"),
+    "litert-reference": ("TFLite",),
+    "tflite-micro": ("TFLite", "CMSIS-NN"),
+    "onnxruntime": ("ONNX Runtime",),
+    "onnx-reference": ("ONNX QuantizeLinear",),
+}
+"""By what `lanewise model --against` calls a runtime, the names that users of conventions have of its arithmetic."""
+
+
+def is_of(users: str, runtime: str) -> bool:
+    """Whether a runtime is among the users of a convention, as a text names them."""
+    return any(name in users for name in RUNTIMES.get(runtime, ()))
+
+
+def conventions_of(whose: str) -> list[Convention]:
+    """The conventions of a runtime of `RUNTIMES`, or of whoever its users name.  Raises LookupError with a sentence."""
+    every = CONVENTIONS.values()
+    found = [one for one in every if is_of(one.users, whose)] if whose in RUNTIMES else []
+    found = found or [one for one in every if whose and whose.lower() in one.users.lower()]
+    if not found:
+        known = ", ".join(RUNTIMES)
+        raise LookupError(f"no convention is told to be used by {whose!r}: give {known}, or a library such as ACL")
+    return found

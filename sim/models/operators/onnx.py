@@ -28,6 +28,7 @@ from sim.models.layers import (
     added,
     broadcast,
     centred,
+    moved,
     operand,
     quantized,
     require_one_scale,
@@ -223,6 +224,20 @@ def flattened(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return same
 
 
+def reshaped(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """The same numbers in the shape that the file states, or that its second input is.
+
+    There 0 is the size of the input's axis, unless `allowzero` says that it is 0.
+    """
+    if network.output_of(layer).shape is not None:
+        return moved(network, layer, given)
+    require_one_scale(network, layer)
+    x, wanted = operand(layer, 0, given), operand(layer, 1, given).tolist()
+    kept = not layer.options.get("allowzero")
+    same: AnyArray = x.reshape([x.shape[axis] if size == 0 and kept else size for axis, size in enumerate(wanted)])
+    return same
+
+
 _FUNCTIONS: Final = {"Sigmoid": "logistic", "QLinearSigmoid": "logistic", "Tanh": "tanh"}
 OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
     "QLinearConv": _convolution,
@@ -242,5 +257,5 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "MaxPool": _largest,
     **dict.fromkeys(_FUNCTIONS, _activated),
 }
-MOVES: Final = ("Reshape", "Squeeze", "Unsqueeze")
+MOVES: Final = ("Squeeze", "Unsqueeze")
 """Layers that only give numbers another shape, of any type."""

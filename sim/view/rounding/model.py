@@ -53,6 +53,13 @@ def show_model(report: ModelReport, console: Console) -> None:
     console.print(f"{escape(report.network.name)} against {escape(report.against)}{seed}", highlight=False)
     for sentence in shared_sentences(report):
         console.print(escape(sentence), highlight=False)
+    left = [names for names in report.common.values() if len(names) > 1]
+    if left and report.seed is not None:
+        first, second = (plain(name) for name in left[0][:2])
+        known = first in CONVENTIONS and second in CONVENTIONS and first != second
+        pair = f": lanewise conventions --between {first} {second} gives numbers that do" if known else ""
+        told = f"other inputs (--seed, --inputs) may tell apart what is left{pair}"
+        console.print(escape(told), highlight=False)
     apart = report.first_apart
     colour = "red" if report.apart else "green" if report.compared else "yellow"
     console.print(f"[{colour}]{escape(report.verdict)}[/{colour}]", highlight=False)
