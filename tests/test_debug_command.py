@@ -114,6 +114,23 @@ def test_what_is_nowhere_is_refused_in_a_sentence(commands: SessionCommands, com
         commands.answer(command)
 
 
+def test_an_element_is_named_as_in_c_and_found_by_indices_or_by_its_number(tmp_path: Path) -> None:
+    file = tmp_path / "rows.c"
+    file.write_text("void rows(short (*a)[3]) { a[1][2] = a[0][1] + 1; }\n")
+    call = debug_function(file, "void rows(inout int16_t a[2][3])", ["[[1, 2, 3], [4, 5, 6]]"], ("-O1",))
+    session = Session(call)
+    session.goto_end()
+    commands = SessionCommands(session)
+    spots = "a[1][2]", "a[1, 2]", "a[5]", "a[ 1,2 ]", "a[01][2]"
+    assert [commands.answer(f"lanes {spot}") for spot in spots] == ["3"] * len(spots)
+    told = commands.answer("why a[1][2]")
+    assert told.splitlines()[0] == "a[1][2] comes from a[0][1]"
+    assert "a[1][2] = 3" in told
+    for outside in ("a[2][0]", "a[0][3]", "a[1][1][1]", "a[6]"):
+        with pytest.raises(SpotError, match=re.escape(f"{outside} is outside of a[2][3]")):
+            commands.answer(f"lanes {outside}")
+
+
 def test_lanes_without_a_type_are_as_wide_as_their_name_says(tmp_path: Path) -> None:
     file = tmp_path / "half.c"
     file.write_text("float half(float x) { return x / 2; }\nunsigned low(unsigned x) { return x - 2; }\n")

@@ -222,8 +222,11 @@ def test_questions_are_read_as_they_are_written() -> None:
         "saturated high", "k.c:3", "sqxtn v0"
     )
     assert wanted_of(" not taken at k.c:14") == AtLine("not taken", "k.c:14", "")
-    assert wanted_of("unlike ruy") == Unlike("ruy", None, 0)
-    assert wanted_of("unlike ruy at output[31]") == Unlike("ruy", "output", 31)
+    assert wanted_of("unlike ruy") == Unlike("ruy", None, ())
+    assert wanted_of("unlike ruy at output[31]") == Unlike("ruy", "output", (31,))
+    assert wanted_of("unlike ruy at out[1][2]") == wanted_of("unlike ruy at out[1, 2]") == Unlike("ruy", "out", (1, 2))
+    places = [Unlike("ruy", "out", at).number((2, 3)) for at in ((1, 2), (5,), (0, 1), (2, 0), (6,), (1,), (1, 1, 1))]
+    assert places == [5, 5, 1, None, None, 1, None]
     for wrong in ("", "tie", "tie at k.c", "ties at k.c:3", "unlike", "unlike ruy at output"):
         with pytest.raises(FindError):
             wanted_of(wrong)

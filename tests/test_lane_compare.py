@@ -7,6 +7,14 @@ from sim.check.compare import arguments_at
 
 def test_of_arrays_like_the_output_only_the_element_is_told() -> None:
     assert arguments_at({"x": np.array([5, 6, 7]), "n": 3}, (1,), (3,)) == "x[1]=6, n=3"
+    assert arguments_at({"x": np.arange(6).reshape(2, 3)}, (1, 0), (2, 3)) == "x[1][0]=3"
+
+
+def test_of_a_long_array_what_is_not_the_most_frequent_number_is_told() -> None:
+    x = np.full((4, 9), -1)
+    x[2, 7], x[0, 0] = 5, 0
+    assert arguments_at({"x": x, "n": 36}, (0,), (3,)) == "x[0][0]=0, x[2][7]=5, the others of x -1, n=36"
+    assert arguments_at({"x": np.arange(36)}, (0,), (3,)) == "x=[0 1 ... 34 35]"
 
 
 def test_other_arrays_are_on_the_same_line_the_long_ones_by_their_ends() -> None:

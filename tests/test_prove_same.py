@@ -1,6 +1,7 @@
 """`lanewise prove PROTOTYPE --same A B`: two functions by their names, with structures, without a golden reference."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,32 @@ def test_of_many_numbers_those_that_are_not_0_are_told(tmp_path: Path) -> None:
     _, found = same(tmp_path, SUM, "forwards", "backwards", "--lengths", "17", "--each", "less=3", code=rare)
     (told,) = found["builds"][0]["not_proved"]
     assert told["reason"] == "less = 3, x[3] = 5, x[16] = 77 and 15 that are 0"
+
+
+def test_neither_of_two_builds_is_called_right_and_the_numbers_that_matter_are_shown(tmp_path: Path) -> None:
+    rare = CODE.replace("return sum - less;", "return sum - less + (x[3] == 5 && x[16] == 77);")
+    words = (SUM, "forwards", "backwards", "--lengths", "17", "--each", "less=3")
+    _, found = same(tmp_path, *words, code=rare)
+    (failing,) = [one["mismatch"] for one in found["check"]["implementations"] if one["mismatch"]]
+    assert failing["between"] == ["pair.c:forwards -O2", "pair.c:backwards -O2"]
+    file = tmp_path / "pair.c"
+    shown = run(SUM, "--same", f"{file}:forwards", f"{file}:backwards", *words[3:]).output
+    assert re.search(
+        r"pair.c:forwards -O2 gives (\d+), pair.c:backwards -O2 (?!\1\b)\d+; neither is taken as right", shown
+    )
+    assert re.search(r"inputs n=17, less=3, x\[3\]=5, x\[16\]=77, the others of x 0", shown)
+    assert ", golden " not in shown
+
+
+def test_the_questions_that_are_told_add_up(tmp_path: Path) -> None:
+    file = tmp_path / "pair.c"
+    file.write_text(CODE)
+    words = (CLAMP, "--same", f"{file}:plain@O1", f"{file}:lanes", "--lengths", "8,9", "--each", "high=0..127")
+    shown = " ".join(run(*words).output.split())
+    told = re.search(r"nothing is asked: (\d+) questions: (\d+) \((.*?)\)", shown)
+    assert told is not None
+    alike, asked, ways = told.groups()
+    assert (int(alike), int(asked)) == (1, sum(map(int, re.findall(r"\d+", ways))))
 
 
 def test_extents_may_be_arithmetic(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ NaN: which NaN is not compared, zeros of different sign differ.  A kernel may gi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,18 +35,34 @@ def as_value(number: np.generic) -> Value:
 def arguments_at(arguments: Inputs, place: Place, shape: Place) -> str:
     """The arguments of a call as text on one line, of arrays of an output's shape only the element at one place.
 
-    Of other arrays with more than `WHOLE` numbers only the first and the last ones are there.
+    Of other arrays with more than `WHOLE` numbers those are there that are not the most frequent one, or if these are
+    as many, the first and the last ones.
     """
     parts = []
     for name, value in arguments.items():
         if isinstance(value, np.ndarray) and value.shape == shape:
-            parts.append(f"{name}{list(place)}={value[place]}")
+            parts.append(f"{name}{''.join(f'[{index}]' for index in place)}={value[place]}")
+        elif isinstance(value, np.ndarray) and (few := _rare(name, value)):
+            parts.append(few)
         elif isinstance(value, np.ndarray):
             lines = np.array2string(value, max_line_width=LINE, threshold=WHOLE, edgeitems=2)
             parts.append(f"{name}={' '.join(lines.split()).replace('[ ', '[')}")
         else:
             parts.append(f"{name}={value}")
     return ", ".join(parts)
+
+
+def _rare(name: str, array: np.ndarray[Any, Any]) -> str:
+    """What a long array has where it has not its most frequent number; "" where it is short, or that is too much."""
+    if array.size <= WHOLE or array.dtype.kind not in "iuf":
+        return ""
+    numbers, counts = np.unique(array, return_counts=True)
+    common = numbers[counts.argmax()]
+    places = np.argwhere(array != common)
+    if not 0 < len(places) <= WHOLE:
+        return ""
+    named = (f"{name}{''.join(f'[{index}]' for index in place)}={array[tuple(place)]}" for place in places)
+    return f"{', '.join(named)}, the others of {name} {common}"
 
 
 class WrongLane(NamedTuple):

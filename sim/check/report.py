@@ -32,6 +32,7 @@ class Mismatch:
     other arithmetics that give all the outputs of this implementation, `explanation` the sentences of
     `sim.explanation` about them, the nearest ones, a requantization that was recognised, and where the wrong lanes lie.
     `fault` says which source lines are at fault, None where nobody looked; where it names one, `source` is that line.
+    `between` are two builds that are compared without a golden reference: what the first gives is `expected`.
     """
 
     engine: str
@@ -50,9 +51,17 @@ class Mismatch:
     conventions: tuple[str, ...]
     explanation: tuple[str, ...]
     fault: FaultLines | None = None
+    between: tuple[str, str] | None = None
 
     def __str__(self) -> str:
         place = "".join(f"[{i}]" for i in self.lane)
+        lanes = "1 lane differs" if self.lanes_different == 1 else f"{self.lanes_different} lanes differ"
+        if self.between is not None:
+            first, second = self.between
+            gives = (
+                f"{self.output}{place}: {first} gives {self.expected}, {second} {self.got}; neither is taken as right"
+            )
+            return f"{gives}  ({lanes})\n  inputs {self.inputs}"
         located = self.fault is not None and bool(self.fault.lines)
         if self.parted_at is None:
             last = (
@@ -68,8 +77,7 @@ class Mismatch:
                 f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
             )
         lines = [
-            f"{self.output}{place}: {self.engine} {self.got}, golden {self.expected}"
-            f"  ({'1 lane differs' if self.lanes_different == 1 else f'{self.lanes_different} lanes differ'})",
+            f"{self.output}{place}: {self.engine} {self.got}, golden {self.expected}  ({lanes})",
             f"  inputs {self.inputs}",
             *([f"  {self.fault}"] if self.fault is not None else []),
             *([f"  {parting}", f"  it came from {self.came_from}"] if self.came_from else []),

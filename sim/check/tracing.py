@@ -78,7 +78,9 @@ class LaneTracer:
             size = 0 if array is None else array.size
             offsets = (byte - addresses[pointer.name] for byte in lineage.origin.memory)
             reached = sorted({offset // _item_size(pointer) for offset in offsets})
-            elements += (f"{pointer.name}[{element}]" for element in reached if 0 <= element < size)
+            shape = (size,) if array is None or pointer.strides else array.shape
+            places = (np.unravel_index(element, shape) for element in reached if 0 <= element < size)
+            elements += (pointer.name + "".join(f"[{index}]" for index in place) for place in places)
         parted = find_parting(lineage, calibration, self._dependences(wrong.number))
         golden = None if parted is None else as_value(self._golden_steps_of(wrong.number)[parted.step][wrong.place])
         writer = max(lineage.origin.nodes, key=lambda node: node.index, default=None)

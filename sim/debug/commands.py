@@ -20,6 +20,7 @@ from sim.debug.trace.selection import Selection
 from sim.debug.trace.text import text_trace
 from sim.toolchain.compilers import is_source
 
+_INDICES: Final = re.compile(r"\[[\d, ]+\]")
 _AROUND: Final = 5
 """Instructions before and behind, that `list` shows."""
 
@@ -76,7 +77,7 @@ class SessionCommands:
 
     def answer(self, text: str) -> str:
         """What a command says, of several lines perhaps.  Raises SpotError for what is none, and what it raises."""
-        word, _, rest = text.strip().partition(" ")
+        word, _, rest = _INDICES.sub(lambda found: found[0].replace(" ", ""), text.strip()).partition(" ")
         if word not in self._commands:
             raise SpotError(f"there is no command {word!r}: {', '.join(self._commands)}")
         if rest.strip() and HELP[word].usage == word:

@@ -24,7 +24,7 @@ from sim.check.origin import LaneOrigin, bits_of
 from sim.debug.calls import DebugError, DebuggedCall, Trouble, debug_other_build
 from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.difference import SessionDifference, difference
-from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
+from sim.debug.spots import Number, Spot, SpotError, bytes_at, element_name, find_spot, indices_in, lane_numbers
 from sim.debug.timeline import Execution, Timeline
 from sim.debug.way import LaneWay
 from sim.debug.why import reached_from, why_of
@@ -332,7 +332,7 @@ class Session:
         if name not in outputs or not rest:
             return None
         placed = self.arrays[name]
-        at = [int(part) for part in rest.rstrip("]").split(",")]
+        at = indices_in(rest)
         if len(at) == 1 and len(placed.extents) != 1:
             at = [int(index) for index in np.unravel_index(at[0], placed.extents)]
         return tuple(at)
@@ -469,7 +469,7 @@ class Session:
 
     def spot_of(self, output: str, lane: tuple[int, ...]) -> Spot:
         """An element of an output."""
-        return self.spot("result" if output == RETURNED else f"{output}[{', '.join(map(str, lane))}]")
+        return self.spot("result" if output == RETURNED else element_name(output, lane))
 
     def name_of(self, address: int) -> str:
         """The element of an array that has the byte at an address, or the address."""
@@ -480,7 +480,7 @@ class Session:
         for stride in placed.strides:
             index, element = divmod(element, stride)
             at.append(index)
-        return f"{placed.pointer.name}[{', '.join(map(str, at))}]"
+        return element_name(placed.pointer.name, at)
 
     def array_at(self, address: int) -> PlacedArray | None:
         """The array of the call that has the byte at an address."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -20,7 +20,7 @@ _VECTOR = re.compile(r"v(\d+)(?:\.(\d*)([bhsdq])(?:\[(\d+)\])?)?")
 _SCALAR = re.compile(r"([bhsdq])(\d+)")
 _GENERAL = re.compile(r"([xw])(\d+)(?:\.([bhs])\[(\d)\])?")
 _MEMORY = re.compile(r"\*(?:0[xX]([0-9a-fA-F]+)|(\d+))(?::(\d+))?")
-_ELEMENT = re.compile(r"([A-Za-z_]\w*)\[([\d, ]+)\]")
+_ELEMENT = re.compile(r"([A-Za-z_]\w*)((?:\[[\d, ]+\])+)")
 _KIND = re.compile(r"(?:([suxf])(8|16|32|64)|q(\d+))")
 _FLAGS: Final = {"nzcv": 1, "fpsr": 4, "fpcr": 4}
 _WIDTH_OF_Q: Final = ((7, 8), (15, 16), (31, 32), (63, 64))
@@ -67,8 +67,8 @@ def bytes_at(spot: Spot, state: Readable) -> bytes:
 
 
 def find_spot(text: str, arrays: Mapping[str, PlacedArray], result: Place | None = None, size: int = 8) -> Spot:
-    """The spot of a text: v3, v3.s[2], v3.4s, s3, x5, w5, x5.b[1], sp, nzcv, fpsr, fpcr, *0x1000:4, output[3], a[1,2],
-    result.
+    """The spot of a text: v3, v3.s[2], v3.4s, s3, x5, w5, x5.b[1], sp, nzcv, fpsr, fpcr, *0x1000:4, output[3],
+    a[1][2] or a[1, 2], result.
 
     `arrays` are those of the call by name, `result` is the register of its result, of which so many bytes count.
     Raises SpotError.
@@ -104,9 +104,19 @@ def find_spot(text: str, arrays: Mapping[str, PlacedArray], result: Place | None
             raise SpotError(f"{text} is past the last address of 64 bits")
         return Spot(text, MEMORY, address, count)
     if found := _ELEMENT.fullmatch(text):
-        return _element(text, found[1], [int(part) for part in found[2].split(",") if part.strip()], arrays)
+        return _element(text, found[1], indices_in(found[2]), arrays)
     known = ", ".join(["v3.s[2]", "x5", "*0x1000:4", *(f"{name}[0]" for name in arrays)])
     raise SpotError(f"{text!r} is no register, lane, array element or memory, such as {known}")
+
+
+def indices_in(text: str) -> list[int]:
+    """The indices of an element, as they stand in its brackets: [1][2] or [1, 2]."""
+    return [int(index) for index in re.findall(r"\d+", text)]
+
+
+def element_name(array: str, at: Iterable[int]) -> str:
+    """An element as C has it, such as a[1][2]."""
+    return f"{array}{''.join(f'[{index}]' for index in at)}"
 
 
 def _register(file: str, number: str, count: int) -> Place:
@@ -122,7 +132,7 @@ def _element(text: str, name: str, at: list[int], arrays: Mapping[str, PlacedArr
     if len(at) == 1 and len(array.extents) > 1:
         at = [int(index) for index in np.unravel_index(at[0], array.extents)] if at[0] < np.prod(array.extents) else at
     if len(at) != len(array.extents) or any(i >= extent for i, extent in zip(at, array.extents, strict=True)):
-        raise SpotError(f"{text} is outside of {name}{list(array.extents)}")
+        raise SpotError(f"{text} is outside of {element_name(name, array.extents)}")
     size = array.pointer.type.itemsize
     offset = sum(index * stride for index, stride in zip(at, array.strides, strict=True))
     return Spot(text, MEMORY, array.address + offset * size, size)

@@ -93,7 +93,8 @@ class BuildProof:
 
 @dataclass(kw_only=True)
 class KernelProof:
-    """What a run has found: `ways` says how many questions were decided how, `known` which numbers were not unknown.
+    """What a run has found: `ways` says how many questions were decided how, of which `alike` had not to be asked, as
+    both sides have the same form; `known` which numbers were not unknown.
 
     Seconds are of processor time.  `longest` is the greatest length where all are asked for.  `reference_not_asked`
     says why builds are compared with each other on all inputs of the domains, whether the reference takes them or not.
@@ -105,6 +106,7 @@ class KernelProof:
     each: Mapping[str, Sequence[int]] = field(default_factory=dict)
     ways: dict[str, int] = field(default_factory=dict)
     questions: int = 0
+    alike: int = 0
     kept: int = 0
     refused_inputs: bool = False
     trace_seconds: float = 0.0

@@ -268,6 +268,7 @@ class Prover:
         for pair in self._pairs.values():
             if pair.question.one is pair.question.other:
                 self._count("form")
+                self.proof.alike += 1
                 for element in pair.elements:
                     builds[element.build].proved += 1
                 continue

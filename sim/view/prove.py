@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from rich import box
 from rich.console import Console
@@ -88,6 +89,10 @@ def _addition(claim: Claim, finding: Finding) -> str:
     return f": {inputs}{'' if finding.smallest else ' (perhaps not the smallest)'}"
 
 
+_NOT_PROVED: Final = ("counter-example", "unknown")
+"""Answers to questions that are no ways of proving."""
+
+
 def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> None:
     """Print the verdict of each build, what it speaks of, what is assumed, and what is not proved with its reason."""
     lengths = sorted({shape.length for shape in proof.shapes})
@@ -131,7 +136,10 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
         spoken.append("on the way: no byte outside of the arrays, no undefined byte in an output, registers kept")
     if proof.reference_not_asked:
         spoken.append(f"which inputs the golden reference refuses is not known: {proof.reference_not_asked}")
-    ways = ", ".join(f"{number:,} by {how}" for how, number in sorted(proof.ways.items()))
+    asked = {how: number - proof.alike * (how == "form") for how, number in sorted(proof.ways.items())}
+    words = {how: how if how in _NOT_PROVED else f"by {how}" for how in asked}
+    ways = ", ".join(f"{number:,} {words[how]}" for how, number in asked.items() if number)
+    spoken.append(f"of the same form on both sides, so that nothing is asked: {proof.alike:,}")
     spoken.append(f"questions: {proof.questions:,}" + (f" ({ways})" if ways else ""))
     for sentence in spoken:
         console.print(escape(sentence), highlight=False, soft_wrap=True)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from math import prod
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
@@ -51,7 +52,7 @@ INSTRUCTIONS: Final = 200_000
 TRIED: Final = 400_000
 """Instructions of inputs that are tried where the solver does not decide."""
 _AT: Final = re.compile(rf"({'|'.join(sorted((*NAMES, BRANCH), key=len, reverse=True))}) at (\S+:\d+)(?: (.+))?")
-_UNLIKE: Final = re.compile(r"unlike (\S+?)(?: at (\w+)\[(\d+)\])?")
+_UNLIKE: Final = re.compile(r"unlike (\S+?)(?: at (\w+)((?:\[[\d, ]+\])+))?")
 
 
 class FindError(LanewiseError):
@@ -67,11 +68,28 @@ class AtLine(NamedTuple):
 
 
 class Unlike(NamedTuple):
-    """One of a kernel's conventions gives another number than the golden reference: of an element, or of any."""
+    """One of a kernel's conventions gives another number than the golden reference: of an element, or of any.
+
+    `at` are the indices of the element, or its one number in the order of C.
+    """
 
     rival: str
     output: str | None
-    number: int
+    at: tuple[int, ...]
+
+    @property
+    def element(self) -> str:
+        """Such as out[1][2]."""
+        return f"{self.output}{''.join(f'[{index}]' for index in self.at)}"
+
+    def number(self, shape: tuple[int, ...]) -> int | None:
+        """The number of the element in an array of that shape; None where there is none."""
+        if len(self.at) == 1:
+            return self.at[0] if self.at[0] < prod(shape) else None
+        inside = len(self.at) == len(shape) and all(
+            index < extent for index, extent in zip(self.at, shape, strict=True)
+        )
+        return int(np.ravel_multi_index(self.at, shape)) if inside else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +130,7 @@ def wanted_of(text: str) -> AtLine | Unlike:
     if at := _AT.fullmatch(text.strip()):
         return AtLine(at[1], at[2], at[3] or "")
     if unlike := _UNLIKE.fullmatch(text.strip()):
-        return Unlike(unlike[1], unlike[2], int(unlike[3] or 0))
+        return Unlike(unlike[1], unlike[2], tuple(map(int, re.findall(r"\d+", unlike[3] or ""))))
     raise FindError(
         f"{text!r} is nothing that can be found: say WHAT at FILE:LINE, WHAT one of {BRANCH}, {', '.join(NAMES)}, or "
         "unlike CONVENTION at OUTPUT[3]"
@@ -178,10 +196,10 @@ class InputSearch:
             names = ", ".join(kernel.conventions) or "none"
             raise FindError(f"{kernel.title} has no convention {wanted.rival!r}: it has {names}")
         if wanted.output is not None:
-            what += f" at {wanted.output}[{wanted.number}]"
-            sizes = [kernel.expected(s.example).get(wanted.output, np.zeros(0)).size for s in self.shapes]
-            if max(sizes) <= wanted.number:
-                raise FindError(f"no output of these lengths has {wanted.output}[{wanted.number}]")
+            what += f" at {wanted.element}"
+            outputs = [kernel.expected(shape.example).get(wanted.output, np.zeros(0)) for shape in self.shapes]
+            if all(wanted.number(output.shape) is None for output in outputs):
+                raise FindError(f"no output of these lengths has {wanted.element}")
         rival, reason = replace(kernel, golden=kernel.conventions[wanted.rival], conventions={}), ""
         for shape in self.shapes:
             try:
@@ -191,8 +209,10 @@ class InputSearch:
                 continue
             if known := mine.known | other.known:
                 reason = reason or f"{', '.join(sorted(known))} is as in the example"
-            at = (wanted.output, wanted.number)
-            questions = [q for name, n, q in differences(mine, other) if wanted.output is None or (name, n) == at]
+            at = None
+            if wanted.output is not None:
+                at = wanted.output, wanted.number(kernel.expected(shape.example).get(wanted.output, np.zeros(0)).shape)
+            questions = [q for name, n, q in differences(mine, other) if at is None or (name, n) == at]
             inputs, open_because = self._found(questions, mine)
             reason = reason or open_because
             if inputs is not None and _is_unlike(kernel, wanted, inputs):
@@ -301,7 +321,8 @@ def _is_unlike(kernel: Kernel, wanted: Unlike, inputs: Inputs) -> bool:
         return False
     apart = {name: ~agreement(made[name], array, kernel.tolerance).ravel() for name, array in golden.items()}
     if wanted.output is not None:
-        return bool(apart[wanted.output][wanted.number : wanted.number + 1].any())
+        number = wanted.number(golden[wanted.output].shape)
+        return number is not None and bool(apart[wanted.output][number])
     return any(each.any() for each in apart.values())
 
 

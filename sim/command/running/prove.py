@@ -20,7 +20,7 @@ from sim.call.kernel_image import open_kernel
 from sim.call.single import written_arguments
 from sim.check.aim.find import AtLine, FindError, FoundInput, InputSearch, Unlike, wanted_of
 from sim.check.check import Job, check_job, jobs_of
-from sim.check.report import PROGRAM, Report
+from sim.check.report import PROGRAM, Outcome, Report
 from sim.check.vectors import Vectors
 from sim.command.options import as_compiled, chosen_kernel, compile_flags, optimisation_levels
 from sim.kernels.inputs import numbers_of
@@ -303,6 +303,8 @@ def _prove_kernel(
         compared = CompiledKernel(image, first.of(kernel), engine="machine")
         kernel = replace(kernel, golden=lambda inputs: compared.call(inputs, _SEED).outputs["machine"])
     checked = _checked(kernel, dict(zip(names, jobs, strict=True)), proof, reproduce)
+    if is_prototype and checked is not None:
+        checked = replace(checked, outcomes=[_between(names[0], outcome) for outcome in checked.outcomes])
     if as_json:
         print_json("prove-kernel", {**proof.as_json(), "check": None if checked is None else checked.as_json()})
     else:
@@ -366,6 +368,14 @@ def _run_again(kernel: Kernel, job: Job, found: FoundInput, told: tuple[Path, st
         words += ["--opt", level.removeprefix("-"), *(["--cflags", shlex.join(flags)] if flags else [])]
     words += [] if command is None else ["--compile", command]
     return typed([*words, *(word for path in kernel.with_sources for word in ("--with", str(path)))])
+
+
+def _between(first: str, outcome: Outcome) -> Outcome:
+    """An outcome of a function without a golden reference: another is beside it, which may be the wrong one."""
+    if outcome.mismatch is None:
+        return outcome
+    said = replace(outcome.mismatch, between=(first, outcome.title))
+    return replace(outcome, mismatch=said, failure=outcome.failure.replace(str(outcome.mismatch), str(said)))
 
 
 def _checked(kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reproduce: str) -> Report | None:
