@@ -11,9 +11,12 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from isa.catalogue import instruction_of
+from isa.errors import LanewiseError
+from sim.call.single import ArgumentError
 from sim.cycles import CyclesEstimate, MeasuredError, Work, estimate, work_of
 from sim.timing.model.stream import Executed
 from support.command import lanewise
@@ -101,6 +104,30 @@ def test_what_was_measured_stands_beside_it_with_the_residual(loop: Path, tmp_pa
     assert sum(found.residual_by_reason.values()) == pytest.approx(cycles / 5)
     assert found.residual_by_reason.keys() == found.stalls["neoverse-n1"].keys()
     assert found.cycles == {"neoverse-n1": {"loop": cycles, "loop, measured": cycles / 1.25}}
+
+
+SUM = "int sum(const short *a, float by, int n) { int s = by; for (int i = 0; i < n; i++) s += a[i]; return s; }\n"
+
+
+def test_arguments_are_texts_numbers_or_arrays(tmp_path: Path) -> None:
+    file = tmp_path / "sum.c"
+    file.write_text(SUM)
+    given = ["3,-4,5", "0.5", "3"], [np.array([3, -4, 5], np.int16), 0.5, 3], [np.arange(3), np.float32(1), np.int64(3)]
+    cycles = [estimate(file, "sum", one, cores=["neoverse-n1"]).rows[0].result.cycles for one in given]
+    assert len({*cycles}) == 1
+    with pytest.raises(ArgumentError, match=r"'a'.*40000 is out of range|'a': .*int16"):
+        estimate(file, "sum", [np.array([40_000]), 0.5, 3])
+
+
+def test_what_is_missing_is_asked_for_by_its_keyword(tmp_path: Path) -> None:
+    file = tmp_path / "sum.c"
+    file.write_text(SUM)
+    with pytest.raises(LanewiseError, match=r"name the function of .*: give symbol= and arguments=$"):
+        estimate(file)
+    with pytest.raises(LanewiseError, match=r"takes 3 arguments \(a, by, n\), not 0: give arguments=$"):
+        estimate(file, "sum")
+    with pytest.raises(LanewiseError, match=r"takes 3 arguments \(a, by, n\), not 1$"):
+        estimate(file, "sum", [1])
 
 
 def test_a_row_shows_itself_in_one_line(loop: Path) -> None:

@@ -114,6 +114,16 @@ def test_what_is_nowhere_is_refused_in_a_sentence(commands: SessionCommands, com
         commands.answer(command)
 
 
+def test_the_help_of_the_prompt_says_how_to_leave_and_that_of_gdb_does_not(
+    folder: Path, commands: SessionCommands
+) -> None:
+    (folder / "script").write_text("help\nquit\nhelp\n")
+    shown = lanewise("debug", "scaled.c", "scaled", "1,-2,3", "zeros:3", "3", "--script", "script").stdout
+    assert shown.rstrip().endswith("quit                 leave; also exit and q")
+    assert shown.count("all of this") == 1
+    assert "leave" not in commands.answer("help")
+
+
 def test_an_element_is_named_as_in_c_and_found_by_indices_or_by_its_number(tmp_path: Path) -> None:
     file = tmp_path / "rows.c"
     file.write_text("void rows(short (*a)[3]) { a[1][2] = a[0][1] + 1; }\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -203,3 +204,27 @@ def test_damaged_files_are_read_or_refused(path: Path) -> None:
             except ModelError:
                 continue
     assert 100 < read < 360
+
+
+@pytest.mark.parametrize(("suffix", "package"), [("tflite", "tflite"), ("onnx", "onnx")])
+def test_a_reader_that_is_not_installed_is_missing_from_the_environment(
+    suffix: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    file = tmp_path / f"net.{suffix}"
+    file.write_bytes(b"")
+    refused = lanewise("model", file)
+    assert (refused.exit_code, f"needs the package {package}: " in refused.stderr) == (3, True), refused.output
+
+
+@pytest.mark.parametrize(
+    ("runtime", "package"),
+    [("onnxruntime", "onnxruntime"), ("litert", "ai_edge_litert"), ("tflite-micro", "tflite_micro")],
+)
+def test_a_runtime_that_is_not_installed_is_missing_from_the_environment(
+    runtime: str, package: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    refused = lanewise("model", path, "--against", runtime)
+    assert (refused.exit_code, "is not there: " in refused.stderr) == (3, True), refused.output

@@ -91,6 +91,7 @@ def test_neither_of_two_builds_is_called_right_and_the_numbers_that_matter_are_s
     )
     assert re.search(r"inputs n=17, less=3, x\[3\]=5, x\[16\]=77, the others of x 0", shown)
     assert ", golden " not in shown
+    assert "in 1 shape of the length 17" in shown
 
 
 def test_the_questions_that_are_told_add_up(tmp_path: Path) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
 
 from isa.errors import LanewiseError
+from sim.call.single import ArgumentError
 from sim.cycles.cores import REAL_CORES, named_core
 from sim.cycles.input import Timed, TimedCall, kernel_calls
 from sim.cycles.limits import LIMIT
-from sim.cycles.options import TimingRequest, find_timed
+from sim.cycles.options import TimingRequest, UsageError, find_timed
 from sim.cycles.result import TimedResult, time_on
 from sim.cycles.work import Work, work_of
 from sim.kernels.kernel import Kernel
@@ -22,6 +27,8 @@ from sim.timing.analysis.report import Json
 from sim.timing.model.core import Core
 
 _COLUMNS: Final = ("timed", "core", "cycles")
+Argument = str | int | float | np.generic | npt.NDArray[Any]
+"""Of a function: the text of it, a number, or an array."""
 Measured = Mapping[tuple[str, str], float]
 """Cycles that were measured, by what was timed (such as "kernel.c -O2") and by core."""
 
@@ -184,7 +191,7 @@ class CyclesEstimate:
 def estimate(
     what: Kernel | str | Path,
     symbol: str | None = None,
-    arguments: Sequence[str] = (),
+    arguments: Sequence[Argument] = (),
     *,
     cores: Sequence[str | Core] = REAL_CORES,
     levels: Sequence[str] = ("-O2",),
@@ -197,8 +204,9 @@ def estimate(
 ) -> CyclesEstimate:
     """How long a kernel, a function of a file, a loop in assembly or a captured call takes on these cores.
 
-    `what` is a kernel, its name or file, or another file that `lanewise cycles` takes, with the function and the texts
-    of its arguments where it needs them; `length` and `seed` are of a kernel's call, `count` iterations of a loop.
+    `what` is a kernel, its name or file, or another file that `lanewise cycles` takes, with the function and its
+    arguments where it needs them: texts as there, numbers, or arrays of numbers.  `length` and `seed` are of a kernel's
+    call, `count` iterations of a loop.
     Nanoseconds and GOPS are those at `megahertz`, else at the clock of the core file, if it has one.  `measured` are
     cycles, or the path of a CSV file with columns timed, core, cycles.  All cycles are with hot caches.  Raises
     UsageError for what does not go together, CoreError, MeasuredError, and what compiling and calling raise.
@@ -211,15 +219,26 @@ def estimate(
             list[Timed](kernel_calls(what, levels, flags, length, 1 if seed is None else seed, LIMIT)),
         )
     else:
-        group = find_timed(
-            TimingRequest(
-                what=str(what), symbol=symbol, arguments=tuple(arguments), levels=tuple(levels), flags=tuple(flags),
-                limit=LIMIT, length=length, seed=seed, count=count,
-            )
+        wanted = TimingRequest(
+            what=str(what), symbol=symbol, arguments=tuple(map(_text_of, arguments)), levels=tuple(levels),
+            flags=tuple(flags), limit=LIMIT, length=length, seed=seed, count=count,
         )  # fmt: skip
+        try:
+            group = find_timed(wanted)
+        except (UsageError, ArgumentError) as error:
+            keywords = [name for name, given in (("symbol", symbol), ("arguments", arguments)) if not given]
+            missing = f": give {' and '.join(f'{name}=' for name in keywords)}" if keywords else ""
+            raise type(error)(f"{error}{missing}") from None
         title, timed = group.title, list(group.timed)
     results = [[time_on(one, core) for core in chosen] for one in timed]
     return estimate_of(title, timed, results, megahertz, beside)
+
+
+def _text_of(argument: Argument) -> str:
+    """An argument as `lanewise run` takes it."""
+    if isinstance(argument, np.ndarray):
+        return json.dumps(argument.tolist())
+    return argument if isinstance(argument, str) else str(np.asarray(argument).item())
 
 
 def estimate_of(

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from isa.errors import LanewiseError
+from isa.errors import MISSING, LanewiseError
 
 AnyArray = npt.NDArray[Any]
 LARGEST: Final = 1 << 28
@@ -25,6 +25,12 @@ class ModelError(LanewiseError):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.splitlines()))
+
+
+class PackageMissing(ModelError):
+    """An optional package that reads a file, or runs it, is not installed; the message says how it is."""
+
+    exit_code = MISSING
 
 
 class NotComputed(ModelError):

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from isa.errors import pip_install
-from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NetworkTensor, TensorScale
+from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NetworkTensor, PackageMissing, TensorScale
 from sim.models.onnx_pairs import GraphStep, Scaled, steps_of
 
 MAX_BYTES: Final = (1 << 31) - 1
@@ -41,7 +41,7 @@ def read_onnx(path: Path) -> Network:
         import onnx
         from onnx import numpy_helper
     except ImportError:
-        raise ModelError(f"an .onnx file needs the package onnx: {pip_install('lanewise[models]')}") from None
+        raise PackageMissing(f"an .onnx file needs the package onnx: {pip_install('lanewise[models]')}") from None
     if path.stat().st_size > MAX_BYTES:
         raise ModelError(f"{path} has more than {MAX_BYTES:,} bytes")
     try:

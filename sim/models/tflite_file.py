@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from isa.errors import pip_install
-from sim.models.network import ModelError, Network, NetworkLayer, NetworkTensor, TensorScale
+from sim.models.network import ModelError, Network, NetworkLayer, NetworkTensor, PackageMissing, TensorScale
 
 MAX_BYTES: Final = 1 << 31
 """Of a file: what its own 32-bit offsets reach."""
@@ -54,7 +54,7 @@ def read_tflite(path: Path) -> Network:
     try:
         import tflite
     except ImportError:
-        raise ModelError(f"a .tflite file needs the package tflite: {pip_install('lanewise[models]')}") from None
+        raise PackageMissing(f"a .tflite file needs the package tflite: {pip_install('lanewise[models]')}") from None
     content = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
     if content[4:8] != b"TFL3":
         raise ModelError(f"{path} is no TensorFlow Lite model: it lacks the mark TFL3")

@@ -289,7 +289,7 @@ class InputSearch:
 
     def _lengths(self) -> str:
         lengths = sorted({shape.length for shape in self.shapes})
-        return f"of the lengths {', '.join(map(str, lengths))}"
+        return f"of the length{'s' * (len(lengths) != 1)} {', '.join(map(str, lengths))}"
 
 
 def _goals(image: Image, code: Mapping[int, Instruction], wanted: AtLine) -> Iterator[tuple[Goal, str]]:

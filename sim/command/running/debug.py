@@ -91,7 +91,7 @@ def debug(
         return
     for line in _asked():
         try:
-            print_text(commands.answer(line))
+            print_text(_answer(commands, line))
         except LanewiseError as error:
             say(error)
         except KeyboardInterrupt:
@@ -106,11 +106,17 @@ def _follow(commands: SessionCommands, lines: Iterable[str]) -> None:
         if line.strip() and not line.startswith("# "):
             print_text(f"{_PROMPT}{line.strip()}")
             try:
-                print_text(commands.answer(line))
+                print_text(_answer(commands, line))
             except LanewiseError as error:
                 fail(f"line {number}: {error}")
             except KeyboardInterrupt:
                 fail("interrupted", INTERRUPTED)
+
+
+def _answer(commands: SessionCommands, line: str) -> str:
+    """What a line brings; the words that leave are of the prompt, not of the session, which gdb has too."""
+    leaving = f"\n{_LEAVE[0]:20} leave; also {' and '.join(_LEAVE[1:])}" if line.strip() == "help" else ""
+    return commands.answer(line) + leaving
 
 
 def _asked() -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from isa.errors import pip_install
-from sim.models.network import AnyArray, ModelError, Network
+from sim.models.network import AnyArray, ModelError, Network, PackageMissing
 
 RESOLVERS: Final = {
     "litert": "BUILTIN",
@@ -28,7 +28,7 @@ def litert_tensors(path: Path, network: Network, inputs: Mapping[int, AnyArray],
     try:
         from ai_edge_litert import interpreter
     except ImportError:
-        raise ModelError(f"LiteRT is not there: {pip_install('lanewise[outside]')}") from None
+        raise PackageMissing(f"LiteRT is not there: {pip_install('lanewise[outside]')}") from None
     try:
         with warnings.catch_warnings(action="ignore"):  # that keeping all tensors takes memory
             engine = interpreter.Interpreter(

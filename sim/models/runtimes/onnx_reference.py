@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from isa.errors import pip_install
-from sim.models.network import AnyArray, ModelError, Network
+from sim.models.network import AnyArray, ModelError, Network, PackageMissing
 
 
 def onnx_reference_tensors(path: Path, network: Network, inputs: Mapping[int, AnyArray]) -> dict[int, AnyArray]:
@@ -17,7 +17,7 @@ def onnx_reference_tensors(path: Path, network: Network, inputs: Mapping[int, An
         from onnx import ValueInfoProto, load_model_from_string
         from onnx.reference import ReferenceEvaluator
     except ImportError:
-        raise ModelError(f"the package onnx is not there: {pip_install('lanewise[models]')}") from None
+        raise PackageMissing(f"the package onnx is not there: {pip_install('lanewise[models]')}") from None
     try:
         model = load_model_from_string(path.read_bytes())
         stated = {value.name for value in model.graph.output}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from isa.errors import pip_install
-from sim.models.network import AnyArray, ModelError, Network
+from sim.models.network import AnyArray, ModelError, Network, PackageMissing
 from sim.models.onnx_pairs import PAIRED
 
 
@@ -24,7 +24,7 @@ def onnxruntime_tensors(path: Path, network: Network, inputs: Mapping[int, AnyAr
         import onnxruntime
         from onnx import ValueInfoProto, load_model_from_string
     except ImportError:
-        raise ModelError(f"ONNX Runtime is not there: {pip_install('lanewise[outside]')}") from None
+        raise PackageMissing(f"ONNX Runtime is not there: {pip_install('lanewise[outside]')}") from None
     try:
         model = load_model_from_string(path.read_bytes())
         stated = {value.name for value in model.graph.output}

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from isa.errors import pip_install
-from sim.models.network import AnyArray, ModelError, Network, require_size
+from sim.models.network import AnyArray, ModelError, Network, PackageMissing, require_size
 
 _WIDEST: Final = 8
 """Bytes of a number, at most."""
@@ -26,7 +26,7 @@ def tflite_micro_tensors(path: Path, network: Network, inputs: Mapping[int, AnyA
     try:
         from tflite_micro import runtime
     except ImportError:
-        raise ModelError(f"TensorFlow Lite Micro is not there: {pip_install('lanewise[outside]')}") from None
+        raise PackageMissing(f"TensorFlow Lite Micro is not there: {pip_install('lanewise[outside]')}") from None
     numbers = sum(prod(tensor.shape or ()) for tensor in network.tensors)  # of weights too: their multipliers
     require_size((numbers,))
     arena = _WIDEST * numbers + _BESIDE * (1 + len(network.tensors) + len(network.layers))
