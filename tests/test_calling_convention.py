@@ -17,7 +17,7 @@ from sim.kernels import Kernel
 from sim.kernels.prototype import parse_prototype
 from sim.kernels.signature import Signature, Struct, VectorArgument, flattened
 from sim.toolchain.compilers import build_text
-from sim.toolchain.function_types import function_signature, require_fit
+from sim.toolchain.dwarf.function_types import function_signature, require_fit
 
 HEAD = "#include <arm_neon.h>\n#include <stdbool.h>\n#include <stdint.h>\n"
 TYPES = (

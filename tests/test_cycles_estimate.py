@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,7 +113,11 @@ SUM = "int sum(const short *a, float by, int n) { int s = by; for (int i = 0; i 
 def test_arguments_are_texts_numbers_or_arrays(tmp_path: Path) -> None:
     file = tmp_path / "sum.c"
     file.write_text(SUM)
-    given = ["3,-4,5", "0.5", "3"], [np.array([3, -4, 5], np.int16), 0.5, 3], [np.arange(3), np.float32(1), np.int64(3)]
+    given: list[list[Any]] = [
+        ["3,-4,5", "0.5", "3"],
+        [np.array([3, -4, 5], np.int16), 0.5, 3],
+        [np.arange(3), np.float32(1), np.int64(3)],
+    ]
     cycles = [estimate(file, "sum", one, cores=["neoverse-n1"]).rows[0].result.cycles for one in given]
     assert len({*cycles}) == 1
     with pytest.raises(ArgumentError, match=r"'a'.*40000 is out of range|'a': .*int16"):

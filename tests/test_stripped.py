@@ -9,7 +9,7 @@ from zlib import crc32
 import pytest
 
 from sim.kernels.prototype import parse_prototype
-from sim.toolchain.function_types import function_signature
+from sim.toolchain.dwarf.function_types import function_signature
 from sim.toolchain.image import ImageError
 from sim.toolchain.objects import open_image
 from support.command import lanewise

@@ -17,7 +17,7 @@ from sim.kernels.prototype import PrototypeError, parse_prototype
 from sim.kernels.signature import Struct
 from sim.toolchain import declared_types
 from sim.toolchain.compilers import build_text
-from sim.toolchain.function_types import function_signature
+from sim.toolchain.dwarf.function_types import function_signature
 from sim.toolchain.image import ImageError
 from support.command import lanewise
 

@@ -27,7 +27,7 @@ from sim.kernels.signature import (
     flattened,
     nested,
 )
-from sim.toolchain.function_types import function_signature
+from sim.toolchain.dwarf.function_types import function_signature
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.objects import open_image
 

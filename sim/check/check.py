@@ -32,7 +32,7 @@ from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
 from sim.toolchain.compilers import is_source
-from sim.toolchain.function_types import require_fit
+from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from isa.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from sim.toolchain.function_types import declared_types
+    from sim.toolchain.dwarf.function_types import declared_types
 
 __all__ = ["declared_types"]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, {"declared_types": "sim.toolchain.function_types"})
+    __getattr__, __dir__ = lazy_exports(__name__, {"declared_types": "sim.toolchain.dwarf.function_types"})

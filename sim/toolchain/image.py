@@ -26,7 +26,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from isa.errors import LanewiseError
-from sim.toolchain.call_sites import by_caller, call_sites
+from sim.toolchain.dwarf.call_sites import by_caller, call_sites
 
 LARGEST_IMAGE = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
 

@@ -56,5 +56,6 @@ def test_its_add_of_uint8_is_that_of_avx2_on_all_pairs_of_bytes(seed: int, tmp_p
     network = read_onnx(path)
     every = np.repeat(np.arange(256, dtype=np.uint8), 256).reshape(1, -1)
     given = onnxruntime_tensors(path, network, {network.inputs[0]: every})[network.outputs[0]]
-    of = AddParameters(*(Quantization(float(s), z) for s, z in zip(scales, zeros, strict=True)))
+    first, second, sums = (Quantization(float(s), z) for s, z in zip(scales, zeros, strict=True))
+    of = AddParameters(first, second, sums)
     np.testing.assert_array_equal(given, add_avx2(every, network.constants[network.layers[0].inputs[1]], of))

@@ -12,7 +12,7 @@ from random import Random
 
 from sim.machine.machine import Machine
 from sim.toolchain.archive import MAGIC, THIN_MAGIC, members
-from sim.toolchain.function_types import function_signature, types_in
+from sim.toolchain.dwarf.function_types import function_signature, types_in
 from sim.toolchain.image import Image, ImageError, defined_globals
 from sim.toolchain.objects import open_image
 from sim.toolchain.relocations import relocated

@@ -33,7 +33,7 @@ from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.tolerance import agreement, all_agree
 from sim.processes import memory_limited
 from sim.symbolic.following.lookout import Goal
-from sim.toolchain.function_types import require_fit
+from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Place
-from sim.toolchain.data_lines import data_lines
+from sim.toolchain.dwarf.data_lines import data_lines
 from sim.toolchain.image import Image, ImageError, SourceLine
 
 _SLOT: Final = re.compile(r"(?P<verb>ld|st)u?r(?P<part>s?[bhw]?) (?P<letter>[bhsdqwx])(?P<number>\d+|zr), \[[^\]]*\]")

@@ -49,7 +49,7 @@ from sim.terminal.output import (
 )
 from sim.terminal.writable import require_writable
 from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
-from sim.toolchain.function_types import require_fit
+from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.shell import typed
 from sim.view.junit import render_junit
 from sim.view.report import show_report

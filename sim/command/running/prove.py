@@ -37,7 +37,7 @@ from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar
 from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
-from sim.toolchain.function_types import require_fit
+from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.levels import LEVELS
 from sim.toolchain.shell import typed
 from sim.toolchain.tools import CacheUnusable, cache_directory
