@@ -135,6 +135,34 @@ def test_what_is_missing_is_asked_for_by_its_keyword(tmp_path: Path) -> None:
         estimate(file, "sum", [1])
 
 
+def test_what_does_not_run_on_a_core_is_marked_where_its_cycles_stand(loop: Path) -> None:
+    words = "cycles", loop, "--core", "cortex-a53,cortex-a76"
+    rows = estimate(loop, cores=["cortex-a53", "cortex-a76"], count=COUNT).rows
+    assert [row.lacks for row in rows] == ["dotprod", ""]
+    full, brief = (lanewise(*words, *more, columns=200).stdout for more in ([], ["--brief"]))
+    assert re.search(r"does not run +lacks dotprod +-", full)
+    assert re.findall(r"(cortex-a\d\d) +[\d,]+ (if it had dotprod)?", brief) == [
+        ("cortex-a53", "if it had dotprod"), ("cortex-a76", "")
+    ]  # fmt: skip
+
+
+def test_cycles_are_told_per_element_where_their_number_is_said_and_per_product_in_every_report(loop: Path) -> None:
+    words = "cycles", loop, "--core", "neoverse-n1"
+    (row,) = on_n1(loop).rows
+    each = f"{row.per_unit:.3g}"
+    assert re.search(rf"per product +{each}\b", lanewise(*words).stdout)
+    assert re.search(rf"{each} per product", lanewise(*words, "--brief").stdout)
+    (said,) = json.loads(lanewise(*words, "--elements", 16, "--json").stdout)["estimate"]["rows"]
+    assert (said["unit"], said["cycles_per_unit"]) == ("element", row.result.cycles / (16 * COUNT))
+
+
+def test_the_name_of_a_core_is_whole_at_80_columns(loop: Path, tmp_path: Path) -> None:
+    table = tmp_path / "measured.csv"
+    table.write_text("timed,core,cycles\nloop,cortex-a53,5000\n")
+    words = "cycles", loop, "--brief", "--core", "cortex-a53", "--megahertz", 1512, "--measured", table
+    assert "cortex-a53 " in lanewise(*words, columns=80).stdout
+
+
 def test_a_row_shows_itself_in_one_line(loop: Path) -> None:
     row = on_n1(loop).row("neoverse-n1")
     assert repr(row) == f"<loop on neoverse-n1: {row.result.cycles:,} cycles>"

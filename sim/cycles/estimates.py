@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from isa.errors import LanewiseError
+from isa.processors import PROCESSORS
+from sim.call.needs import lacking, needs_of
 from sim.call.single import ArgumentError
 from sim.cycles.cores import REAL_CORES, named_core
 from sim.cycles.input import Timed, TimedCall, kernel_calls
@@ -42,13 +44,15 @@ class EstimateRow:
     """One call or loop on one core.
 
     `per_unit` are cycles for each unit of `work` (None: there is none); nanoseconds and `gops`, 10^9 operations a
-    second, are those at `megahertz` (None: nobody gave it).  `measured` are cycles, None where none were.
+    second, are those at `megahertz` (None: nobody gave it).  `measured` are cycles, None where none were.  `lacks` are
+    the extensions that the code needs and the core has not, so that it does not run there; "" where it does.
     """
 
     result: TimedResult
     work: Work
     megahertz: Fraction | None
     measured: float | None
+    lacks: str = ""
 
     def __repr__(self) -> str:
         """One line: what a cell of a notebook shows of it."""
@@ -161,7 +165,7 @@ class CyclesEstimate:
             (
                 row.result.title,
                 row.result.report.core,
-                f"{row.result.cycles:,}",
+                f"{row.result.cycles:,}" + (f" if it had {row.lacks}" if row.lacks else ""),
                 f"{row.range[0]:,}..{row.range[1]:,}" if row.range else "unknown",
                 "" if row.per_unit is None else f"{row.per_unit:.3g} per {row.work.unit}",
                 "" if row.nanoseconds is None else f"{row.nanoseconds:,.0f}",
@@ -247,14 +251,21 @@ def estimate_of(
     results: Sequence[Sequence[TimedResult]],
     megahertz: float | None,
     measured: Measured,
+    elements: int | None = None,
 ) -> CyclesEstimate:
-    """The estimate of what was timed already: for each call or loop its results, one for each core."""
+    """The estimate of what was timed already: for each call or loop its results, one for each core.
+
+    Somebody may say how many `elements` a call, or an iteration, works on.
+    """
     rows = []
     for one, of_cores in zip(timed, results, strict=True):
         if isinstance(one, TimedCall):
             work = work_of(one.stream, one.elements)
         else:
             work = Work(*(one.count * amount for amount in work_of(one.loop.body, one.elements)))
+        if elements is not None:
+            work = work._replace(elements=one.elements if isinstance(one, TimedCall) else one.count * one.elements)
+        needs = needs_of(one.code, one.image)
         for result in of_cores:
             clock = result.schedule.core.clock
             own = clock.megahertz if clock else None
@@ -264,6 +275,10 @@ def estimate_of(
                     work=work,
                     megahertz=own if megahertz is None else Fraction(megahertz),
                     measured=measured.get((one.title, result.report.core)),
+                    lacks=", ".join(
+                        lack.need.feature
+                        for lack in lacking(needs, [name for name in (result.report.core,) if name in PROCESSORS])
+                    ),
                 )
             )
     return CyclesEstimate(title, tuple(rows))

@@ -17,15 +17,23 @@ _REDUCES: Final = 4
 
 
 class Work(NamedTuple):
-    """Bytes loaded and stored, products of lanes (with or without an addition), and outputs (0: not known)."""
+    """Bytes loaded and stored, products of lanes (with or without an addition), and outputs (0: not known).
+
+    `elements` are what somebody says that it works on, 0 where nobody does.
+    """
 
     bytes: int
     products: int
     outputs: int
+    elements: int = 0
 
     @property
     def unit(self) -> str:
-        """What its cycles are told per: "product" of a reduction, else "output", if known, else "byte"."""
+        """What its cycles are told per: "element" where they are said, "product" of a reduction, else "output", if
+        known, else "byte".
+        """
+        if self.elements:
+            return "element"
         if self.products and self.products >= _REDUCES * self.outputs:
             return "product"
         return "output" if self.outputs else "byte"
@@ -33,7 +41,9 @@ class Work(NamedTuple):
     @property
     def units(self) -> int:
         """How many of these it does; 0 where it does nothing that is counted."""
-        return {"product": self.products, "output": self.outputs, "byte": self.bytes}[self.unit]
+        return {"element": self.elements, "product": self.products, "output": self.outputs, "byte": self.bytes}[
+            self.unit
+        ]
 
     @property
     def operations(self) -> int:

@@ -139,7 +139,7 @@ def cycles(
     _draw(html_file, lambda: render_page(heading, calls, list(map(section_of_result, every))).encode(), "", "a browser")
     known = [one.name for one in cores if one.name in PROCESSORS]
     lacked = lacking((need for timed in found.timed for need in needs_of(timed.code, timed.image)), known)
-    estimated = estimate_of(title, found.timed, groups, megahertz, beside_these)
+    estimated = estimate_of(title, found.timed, groups, megahertz, beside_these, elements)
     if measured and all(row.measured is None for row in estimated.rows):
         fail(f"{measured} has no cycles of what is timed, such as {first.title!r} on {first.report.core}", USAGE)
     versions = [pair for before, after in zip(groups, other, strict=False) for pair in zip(before, after, strict=True)]
@@ -165,7 +165,7 @@ def cycles(
         print_json("cycles", made)
         return
     if not brief:
-        print_shown(partial(show_results, title, groups))
+        print_shown(partial(show_results, title, groups, estimated=estimated))
     if brief or megahertz or measured:
         print_shown(partial(show_estimate, estimated))
     for before, after in versions:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sim.cycles.difference import differences
-from sim.cycles.estimates import CyclesEstimate
+from sim.cycles.estimates import CyclesEstimate, EstimateRow
 from sim.cycles.llvm_mca import Estimate
 from sim.cycles.result import TimedResult
 from sim.timing.analysis.advice import Advice, best_advice
@@ -23,8 +23,14 @@ _DIFFERENT: Final = 12
 """Instructions of two versions; the JSON form has all."""
 
 
-def show_results(title: str, groups: Sequence[Sequence[TimedResult]], console: Console) -> None:
-    """Groups of the same call or loop on all cores, side by side; then where the cycles go.
+def show_results(
+    title: str,
+    groups: Sequence[Sequence[TimedResult]],
+    console: Console,
+    estimated: CyclesEstimate | None = None,
+) -> None:
+    """Groups of the same call or loop on all cores, side by side, with their work where it is estimated; then where the
+    cycles go.
 
     On one core every group in every detail; on several the first group, a column for each core.
     """
@@ -33,9 +39,10 @@ def show_results(title: str, groups: Sequence[Sequence[TimedResult]], console: C
         console.print(escape(call), highlight=False, soft_wrap=True)
     table = columns("", *(f">{result.report.core}" for result in groups[0]))
     table.columns[0].no_wrap = True
+    rows = iter(() if estimated is None else estimated.rows)
     for results in groups:
         table.add_row(f"[bold]{escape(results[0].title)}[/bold]")
-        figures = [_figures(result) for result in results]
+        figures = [_figures(result, next(rows, None)) for result in results]
         for name in figures[0]:
             cells = [one[name] for one in figures]
             if any(cells):
@@ -51,8 +58,9 @@ def show_results(title: str, groups: Sequence[Sequence[TimedResult]], console: C
         show_details(results[0], console)
 
 
-def _figures(result: TimedResult) -> dict[str, str]:
+def _figures(result: TimedResult, row: EstimateRow | None) -> dict[str, str]:
     """By name; "" where there is nothing to say."""
+    per_product = row.per_unit if row is not None and row.work.unit == "product" else None
     loop, report = result.loop, result.report
     copies = loop.copies if loop else 1
     if loop is None:
@@ -68,8 +76,10 @@ def _figures(result: TimedResult) -> dict[str, str]:
     return {
         "iterations": f"{loop.iterations:,}" if loop else "",
         "cycles": cycles_text(result.cycles),
+        "does not run": f"lacks {row.lacks}" if row is not None and row.lacks else "",
         "range": _range(result),
         "microseconds": "" if result.microseconds is None else f"{float(result.microseconds):,.3f}",
+        "per product": "" if per_product is None else f"{per_product:.3g}",
         "per element": cycles_text((loop or report).cycles_per_element),
         "per iteration": cycles_text((loop or report).cycles_per_iteration),
         "steady state": steady,
@@ -141,6 +151,7 @@ def show_estimate(found: CyclesEstimate, console: Console) -> None:
     """What was timed per unit of work, at a clock, and how far from measured cycles, with the reasons of that."""
     heads, rows = found.table()
     table = columns(*heads[:2], *(f">{head}" for head in heads[2:]))
+    table.columns[1].no_wrap = True
     for row in rows:
         table.add_row(*map(escape, row))
     console.print(table)
