@@ -32,6 +32,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "FullyConnectedOptions": ("FusedActivationFunction", "KeepNumDims", "WeightsFormat"),
     "MulOptions": ("FusedActivationFunction",),
     "LeakyReluOptions": ("Alpha",),
+    "L2NormOptions": ("FusedActivationFunction",),
     "ReducerOptions": ("KeepDims",),
     "SoftmaxOptions": ("Beta",),
     "AddOptions": ("FusedActivationFunction", "PotScaleInt16"),

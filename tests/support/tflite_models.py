@@ -19,6 +19,7 @@ VERSIONS |= dict.fromkeys(("PAD", "CONCATENATION", "TRANSPOSE", "SLICE", "STRIDE
 VERSIONS |= dict.fromkeys(
     ("SUB", "SPLIT", "SPLIT_V", "RESIZE_BILINEAR", "TRANSPOSE_CONV", "BATCH_MATMUL", "ABS", "UNPACK"), 3
 )
+VERSIONS |= dict.fromkeys(("ABS", "L2_NORMALIZATION"), 2)
 VERSIONS |= dict.fromkeys(("RELU", "RELU6", "PACK", "RESIZE_NEAREST_NEIGHBOR"), 2)
 """Of an operator, from which on it takes int8."""
 

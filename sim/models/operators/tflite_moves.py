@@ -186,6 +186,15 @@ def _chosen(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return np.maximum(a, b) if layer.operator == "MAXIMUM" else np.minimum(a, b)
 
 
+def _negated(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """NEG of integers of one scale that count from zero, the lowest of which stays what it is: `reference/neg.h`."""
+    require_one_scale(network, layer)
+    x, scale = operand(layer, 0, given), network.output_of(layer).scale
+    if x.dtype.kind != "i" or (scale is not None and scale.zero_points.any()):
+        raise NotComputed(f"NEG of {x.dtype}, or that does not count from zero, is not computed")
+    return -x
+
+
 TURNS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], AnyArray | Several]]] = {
     "PAD": _padded,
     "CONCATENATION": _joined,
@@ -198,6 +207,7 @@ TURNS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], AnyArray | S
     "UNPACK": _unstacked,
     "SHAPE": _shape,
     "RESIZE_NEAREST_NEIGHBOR": _nearest,
+    "NEG": _negated,
     "MAXIMUM": _chosen,
     "MINIMUM": _chosen,
 }
