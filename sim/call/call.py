@@ -268,7 +268,8 @@ class ProgramKernel:
         except MemoryFault as fault:
             bounds = AccessBounds(placed.values(), (), NO_STACK)
             breach = bounds.breach(fault.address, fault.size, fault.writes, NO_STACK.sp)
-            assert breach is not None  # inside of an array nothing faults
+            if breach is None:
+                raise
             raise GuardError(
                 GuardFinding(
                     kind=breach.kind, says=breach.says, where=breach.where, first=breach.first, last=breach.last
