@@ -9,6 +9,7 @@ import importlib
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ SUM = "int sum(const short *a, float by, int n) { int s = by; for (int i = 0; i 
 def test_arguments_are_texts_numbers_or_arrays(tmp_path: Path) -> None:
     file = tmp_path / "sum.c"
     file.write_text(SUM)
-    given: list[list[Any]] = [
+    given: list[Sequence[Any]] = [
         ["3,-4,5", "0.5", "3"],
         [np.array([3, -4, 5], np.int16), 0.5, 3],
         [np.arange(3), np.float32(1), np.int64(3)],
