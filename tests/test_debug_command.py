@@ -124,6 +124,17 @@ def test_the_help_of_the_prompt_says_how_to_leave_and_that_of_gdb_does_not(
     assert "leave" not in commands.answer("help")
 
 
+@pytest.mark.parametrize(("number", "wraps"), [(1, False), (0, False), (-5, False), (-(1 << 31), True)])
+def test_minus_a_number_wraps_where_it_is_the_lowest_only(tmp_path: Path, number: int, wraps: bool) -> None:
+    file = tmp_path / "minus.c"
+    text = "#include <arm_neon.h>\nvoid minus(int32_t *a) { vst1q_s32(a, vnegq_s32(vld1q_s32(a))); }\n"
+    file.write_text(text)
+    session = Session(debug_function(file, "minus", [f"{number},7,7,7"], ("-O1",)))
+    session.goto_end()
+    (step,) = [line for line in SessionCommands(session).answer("why a[0]").splitlines() if " neg " in line]
+    assert ("wrapped" in step) is wraps
+
+
 def test_an_element_is_named_as_in_c_and_found_by_indices_or_by_its_number(tmp_path: Path) -> None:
     file = tmp_path / "rows.c"
     file.write_text("void rows(short (*a)[3]) { a[1][2] = a[0][1] + 1; }\n")

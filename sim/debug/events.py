@@ -19,12 +19,18 @@ _CLASSES: Final = {"tie": "tie", "saturated low": "saturated", "saturated high":
 def event_conditions(lane: Lane, is_vector: bool) -> Mapping[str, Lane]:
     """The events that a lane can meet at all, each with what is 1 where it does.
 
-    That numbers of general registers wrap says nothing, as they may be negative.
+    That numbers of general registers wrap says nothing, as they may be negative; and minus a number wraps where that is
+    the lowest, which is its own negation, whatever a lane without a sign makes of it.
     """
     found: dict[str, list[Lane]] = {}
     for operands, condition in class_conditions(lane).items():
         if operands in _CLASSES and (operands != "wrapped" or is_vector):
             found.setdefault(_CLASSES[operands], []).append(condition)
+    match lane:
+        case Field(Binary("subtract", Constant(0), operand)) if "wrapped" in found:
+            found["wrapped"] = [lane.equals(operand) & operand.equals(0).equals(0)]
+        case _:
+            pass
     for name, condition in _shifted_out(lane, constant(1)):
         found.setdefault(name, []).append(condition)
     return {name: any_of(found[name]) for name in EVENTS if name in found}
