@@ -100,12 +100,12 @@ def test_bytes_and_bounds_are_told_as_the_setting_says(signed: int, words: str) 
     settings = {"signed": signed, "minimum": given[0], "maximum": given[1], "offset": 200}
     frame = UnitFrame(settings, {"a_i": np.array([[161]]), "b_i": np.array([[5]])})
     one = SimpleNamespace(frames=(frame,), stalls=False, early=False, lost=None, offers=(), takes=())
-    wrong = Difference("result_o", 0, 0, 161, 127).read_with(add, settings)
+    wrong = Difference("result_o", 0, 0, 161, 250).read_with(add, settings)
     said = told(add, cast(Any, one), Different(0, wrong), stopped=False)
-    byte = -95 if signed else 161
+    byte, due = (-95, -6) if signed else (161, 250)
     assert said == (
         f"smallest case, one beat without stalls: signed {signed}, minimum {words}, offset 200: a_i {byte}, b_i 5: "
-        f"frame 0: result_o of beat 0, number 0: {byte}, expected 127"
+        f"frame 0: result_o of beat 0, number 0: {byte}, expected {due}"
     )
 
 
