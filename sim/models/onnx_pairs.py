@@ -16,14 +16,14 @@ from typing import Any, Final
 _BIASED: Final = ("Conv", "Gemm")
 """Operators whose third input is a bias."""
 _OPERANDS: Final[Mapping[str, int]] = {
-    "Conv": 2, "Gemm": 2, "MatMul": 2, "Add": 2, "Mul": 2, "GlobalAveragePool": 1, "Sigmoid": 1, "Tanh": 1,
-    "AveragePool": 1, "Softmax": 1, "LeakyRelu": 1, "Concat": 1, "MaxPool": 1, "Transpose": 1, "Reshape": 1,
+    "Conv": 2, "Gemm": 2, "MatMul": 2, "Add": 2, "Sub": 2, "Mul": 2, "PRelu": 2, "GlobalAveragePool": 1, "Sigmoid": 1,
+    "Tanh": 1, "AveragePool": 1, "Softmax": 1, "LeakyRelu": 1, "Concat": 1, "MaxPool": 1, "Transpose": 1, "Reshape": 1,
     "Flatten": 1, "Squeeze": 1, "Unsqueeze": 1,
 }  # fmt: skip
 """What may stand between, and how many of its inputs are quantized; of Concat all."""
 PAIRED: Final = (
     "Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool", "Sigmoid", "Tanh", "AveragePool", "Softmax",
-    "LeakyRelu", "Concat",
+    "LeakyRelu", "Concat", "Sub", "PRelu",
 )  # fmt: skip
 """Those that compute."""
 

@@ -1,8 +1,8 @@
 """Layers of ONNX between any two scales that ONNX Runtime computes by real numbers or tables: averages of windows,
-softmax, leaky ReLU, and tensors that are joined.
+softmax, leaky and parametric ReLU, differences, and tensors that are joined.
 
 Sources: ONNX's definitions, and ONNX Runtime's `contrib_ops/cpu/quantization`: `qlinear_pool.cc`, `qlinear_softmax.cc`,
-`qlinear_lookup_table.cc` and `qlinear_concat.cc`; docs/spec/neighbours.md section 31.
+`qlinear_lookup_table.cc` and `qlinear_concat.cc`; docs/spec/neighbours.md sections 31 and 40.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sim.models.layers import (
     FromReals,
     Inputs,
     Normalized,
+    broadcast,
     centred,
     operand,
     require_one_scale,
@@ -63,6 +64,24 @@ def _leaky_relu(network: Network, layer: NetworkLayer, given: Inputs) -> FromRea
     if not np.isfinite(scaled).all():
         raise NotComputed(f"its alpha is {alpha}")
     return FromReals(numbers=np.where(x >= 0, x, scaled), scale=_one_scale(network, layer))
+
+
+def _of_two(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
+    """Sub and PRelu: the real numbers of two operands, broadcast, in float32."""
+    _byte_scale(network, layer, given)
+    parts = []
+    for place in (0, 1):
+        numbers, scale = operand(layer, place, given), scale_of(network.tensors[layer.inputs[place]])
+        if numbers.dtype not in (np.int8, np.uint8) or scale.scales.size > 1:
+            raise NotComputed(f"{layer.operator} of {numbers.dtype} with {scale.scales.size} scales is not computed")
+        parts.append(dequantized(numbers, scale.scales[0], scale.zero_point))
+    a, b = broadcast(*parts)
+    require_size((_AT_ONCE, *a.shape))
+    with np.errstate(all="ignore"):  # a file may have any scales
+        made = a - b if layer.operator == "Sub" else np.where(a >= 0, a, a * b)
+    if not np.isfinite(made).all():
+        raise NotComputed("its numbers leave float32")
+    return FromReals(numbers=made, scale=_one_scale(network, layer))
 
 
 def _softmax(network: Network, layer: NetworkLayer, given: Inputs) -> Normalized:
@@ -124,6 +143,7 @@ def _one_scale(network: Network, layer: NetworkLayer) -> TensorScale:
 OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
     **dict.fromkeys(("AveragePool", "QLinearAveragePool"), _average),
     **dict.fromkeys(("LeakyRelu", "QLinearLeakyRelu"), _leaky_relu),
+    **dict.fromkeys(("Sub", "PRelu"), _of_two),
     **dict.fromkeys(("Softmax", "QLinearSoftmax"), _softmax),
     **dict.fromkeys(("Concat", "QLinearConcat"), _joined),
 }

@@ -1,0 +1,89 @@
+"""Sub and PRelu between pairs, and MatMul of two stacks of matrices, one number after the other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from sim.models.compare import compared
+from sim.models.computed import computed
+from sim.models.forward import forward
+from sim.models.layers import Requantized
+from sim.models.network import Network, NotComputed
+from sim.models.onnx_file import read_onnx
+from support.exact_rounding import float32_nearest
+from support.onnx_models import OnnxWriter
+
+SCALES = {"x": (0.031, 120), "b": (0.017, 90), "y": (0.043, 100)}
+SHAPES = {"Sub": ((2, 5, 7), (7,)), "PRelu": ((2, 5, 7), (5, 1)), "MatMul": ((3, 2, 4, 6), (2, 6, 5))}
+
+
+def network_of(folder: Path, operator: str, second: np.ndarray, relu: bool = False) -> Network:
+    """The second operand is a constant of the file; a Relu lies between or not."""
+    made = OnnxWriter()
+    x, b, y = (made.scale(name, *of) for name, of in SCALES.items())
+    made.constant("b", second)
+    made.nodes += [helper.make_node("DequantizeLinear", one, [f"real_{one[0]}"]) for one in (x, b)]
+    made.nodes.append(helper.make_node(operator, ["real_x", "real_b"], ["made"]))
+    if relu:
+        made.nodes.append(helper.make_node("Relu", ["made"], ["bounded"]))
+    made.nodes.append(helper.make_node("QuantizeLinear", ["bounded" if relu else "made", *y[1:]], ["y"]))
+    path = folder / "net.onnx"
+    path.write_bytes(made.content(SHAPES[operator][0], "y", versions=(16, 8)))
+    return read_onnx(path)
+
+
+def drawn(operator: str) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(9)
+    first, second = (rng.integers(0, 256, shape).astype(np.uint8) for shape in SHAPES[operator])
+    return first, second
+
+
+def real(q: int, name: str) -> Fraction:
+    scale, zero = SCALES[name]
+    return float32_nearest((q - zero) * Fraction(float(np.float32(scale))))
+
+
+@pytest.mark.parametrize("operator", ["Sub", "PRelu"])
+def test_real_numbers_of_two_become_bytes(operator: str, tmp_path: Path) -> None:
+    x, second = drawn(operator)
+    network = network_of(tmp_path, operator, second)
+    numbers = {tensor.name: tensor.number for tensor in network.tensors}
+    scale, zero = Fraction(float(np.float32(SCALES["y"][0]))), SCALES["y"][1]
+    output = []
+    for q, other in np.broadcast(x, second):
+        a, b = real(int(q), "x"), real(int(other), "b")
+        made = a - b if operator == "Sub" else a if a >= 0 else a * b
+        quotient = float32_nearest(float32_nearest(made) / scale)
+        output.append(max(0, min(255, round(quotient) + zero)))
+    expected = np.array(output, np.uint8).reshape(x.shape)
+    np.testing.assert_array_equal(forward(network, {numbers["x"]: x}, "fp32")[numbers["y"]], expected)
+    (report,) = compared(network, {numbers["x"]: x, numbers["y"]: expected})
+    assert (report.outcome, "round_even_then_offset" in report.conventions) == ("equal", True)
+
+
+def test_stacks_of_matrices_have_the_sums_of_each(tmp_path: Path) -> None:
+    x, second = drawn("MatMul")
+    network = network_of(tmp_path, "MatMul", second)
+    number = next(tensor.number for tensor in network.tensors if tensor.name == "x")
+    made = computed(network, network.layers[0], {**network.constants, number: x})
+    assert isinstance(made, Requantized)
+    assert made.accumulators.shape == (3, 2, 4, 5)
+    for n, stack, row, column in np.ndindex(3, 2, 4, 5):
+        pairs = zip(x[n, stack, row].tolist(), second[stack, :, column].tolist(), strict=True)
+        assert made.accumulators[n, stack, row, column] == sum((a - 120) * (b - 90) for a, b in pairs)
+
+
+def test_what_is_not_computed_is_named(tmp_path: Path) -> None:
+    x, second = drawn("Sub")
+    network = network_of(tmp_path, "Sub", second, relu=True)
+    number = next(tensor.number for tensor in network.tensors if tensor.name == "x")
+    with pytest.raises(NotComputed, match="Sub with RELU is not computed"):
+        computed(network, network.layers[0], {**network.constants, number: x})
+    network = network_of(tmp_path, "Sub", second[:3])
+    with pytest.raises(NotComputed, match="its tensors do not fit"):
+        computed(network, network.layers[0], {**network.constants, number: x})
