@@ -337,7 +337,7 @@ def test_without_the_wheel_a_sentence_says_how_to_get_it(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("sqrdmul",), "no unit or lane is called 'sqrdmul': there are quantize_down, "),
+        (("sqrdmul",), "no unit or lane is called 'sqrdmul' (did you mean sqrdmulh?): there are "),
         (("srshl", "--lanes", "4,5"), "--lanes takes some of 4,8,16, not '5'"),
         (("srshl", "--profile", ""), "--profile takes some of shallow,deep, not ''"),
         (("srshl", "--plot", "x.pdf"), "--plot writes .png and .svg, not x.pdf"),
