@@ -56,7 +56,8 @@ class OnDemandGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command itself."""
-        if args and args[0] not in self.COMMANDS and (meant := did_you_mean(args[0], self.COMMANDS)):
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and (meant := did_you_mean(args[0], known)):
             ctx.fail(f"No such command '{args[0]}'{meant}.")
         name, _, rest = super().resolve_command(ctx, args)
         return name, self.find(ctx, str(name)), rest
