@@ -209,7 +209,11 @@ def _read_as_text(*given: Any) -> None:
 
 def _with_short_types(*given: Any) -> tuple[str | None, str | None]:
     """A signature with arrays as numpy.typing writes them, and without what says nothing."""
-    arguments, returned = (text and _ARRAY.sub(r"NDArray[\1]", text.replace("<factory>", "...")) for text in given[-2:])
+    arguments, returned = (
+        # as typing spells it: fields are called `type`, and would be linked to
+        text and _CLASS.sub("Type[", _ARRAY.sub(r"NDArray[\1]", text.replace("<factory>", "...")))
+        for text in given[-2:]
+    )
     return "" if arguments == "(*args, **kwargs)" else arguments, returned
 
 
@@ -221,6 +225,7 @@ def _is_left_out(app: Sphinx, kind: str, name: str, member: Any, skip: bool, opt
 _ARRAY: Final = re.compile(
     r"~?(?:numpy\.)?ndarray\[tuple\[[~.\w]+, \.\.\.\], [~.\w]*dtype\[([~.\w]+(?:\[[~.\w]+\])?)\]\]"
 )
+_CLASS: Final = re.compile(r"\btype\[")
 _CODE: Final = re.compile(r"(`[^`]+`)")
 
 
