@@ -16,6 +16,7 @@ from sim.models.forward import drawn_inputs, forward
 from sim.models.layers import Added, Requantized
 from sim.models.network import ModelError, Network, NotComputed
 from sim.models.onnx_file import read_onnx
+from sim.models.questions import comparable
 from support.onnx_models import OnnxWriter, small_onnx_net
 
 
@@ -188,3 +189,19 @@ def test_the_conventions_of_the_runtime_that_made_the_numbers_come_first(tmp_pat
     assert {sorted(report.conventions)[0] for report in compared(network, tensors, "onnxruntime")} == {
         sorted(report.conventions)[0] for report in compared(network, tensors)
     }
+
+
+@pytest.mark.parametrize(
+    ("names", "pair"),
+    [
+        (("product_xnnpack", "round_even_then_offset", "round_away_then_offset"),
+         ("round_even_then_offset", "round_away_then_offset")),
+        (("product_xnnpack", "round_even_then_offset"), None),
+        (("product_xnnpack of one", "product_xnnpack of another", "no such convention"), None),
+        ((), None),
+    ],
+)  # fmt: skip
+def test_conventions_that_are_told_apart_take_the_same_operands(
+    names: tuple[str, ...], pair: tuple[str, str] | None
+) -> None:
+    assert comparable(names) == pair

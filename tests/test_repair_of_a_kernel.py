@@ -488,6 +488,11 @@ def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_change
         assert least == FaultLines()
 
 
+def test_code_without_source_lines_is_no_line() -> None:
+    fault = FaultLines(lines=("no source line",), repairs=("add as sub",))
+    assert str(fault) == "fault in code without source lines: every lane is right with add as sub"
+
+
 def test_a_variable_that_nothing_takes_is_the_likeliest_to_be_left_out(tmp_path: Path) -> None:
     text = EACH + "\nconst int other = 3 * i;\nconst int more = a[i] ^ other;\noutput[i] = more; }"
     parameters = "const int32_t a[n], const int32_t b[n], int32_t output[n], int32_t n, int32_t bound"

@@ -106,6 +106,20 @@ def test_what_is_wrong_in_an_adapter_is_one_sentence(folder: Path, right: str, w
     assert (said[: len(sentence)], "\n" in said) == (sentence, False)
 
 
+@pytest.mark.parametrize(("signed", "name", "value"), [(1, "minimum", 200), (0, "minimum", -1), (1, "maximum", 128)])
+def test_a_bound_that_is_built_in_is_of_the_bytes_that_signed_says(
+    folder: Path, signed: int, name: str, value: int
+) -> None:
+    lines = [
+        f"signed = {signed}" if line.startswith("signed =") else f"{name} = {value}" if line.startswith(name) else line
+        for line in RIGHT.splitlines()
+    ]
+    low, high = (-128, 127) if signed else (0, 255)
+    assert (
+        refusal(folder, "\n".join(lines)) == f"settings.{name} is {value}: with signed = {signed} it is {low}..{high}"
+    )
+
+
 def test_bounds_that_are_built_in_and_cross_are_refused(folder: Path) -> None:
     numbered = RIGHT
     for name, number in (("minimum", 3), ("maximum", 2), ("signed", 0)):

@@ -170,6 +170,12 @@ class _Reader:
 
     def _agree(self, unit: Unit, built_in: Mapping[str, int]) -> None:
         """Whether the settings that are built in go together."""
+        if "signed" in built_in:
+            low, high = (-128, 127) if built_in["signed"] else (0, 255)
+            for name in ("minimum", "maximum"):
+                if name in built_in and not low <= built_in[name] <= high:
+                    signed = f"signed = {built_in['signed']}"
+                    self._refuse(f"settings.{name} is {built_in[name]}: with {signed} it is {low}..{high}")
         bounds = {name: built_in[name] for name in ("minimum", "maximum", "signed") if name in built_in}
         if len(bounds) == 3:
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -15,6 +16,7 @@ from sim.explanation.limits import Range, limits_of
 from sim.explanation.question import OutputStage, Question, QuestionError, QuestionPart, Requantization, Sum, combined
 from sim.explanation.rule import Candidate, CandidateRule, Operands
 from sim.golden.addition import AddParameters, Quantization
+from sim.golden.registry.conventions import CONVENTIONS
 from sim.kernels.pool.golden import Sums
 from sim.models.layers import Activated, Added, Averaged, ByRules, FromReals, Normalized, Pooled, Requantized
 from sim.models.network import AnyArray
@@ -33,6 +35,14 @@ _TRIED: Final = 1 << 16
 def plain(name: str) -> str:
     """A convention whatever its multiplier is derived by."""
     return name.split(" of ")[0]
+
+
+def comparable(names: Sequence[str]) -> tuple[str, str] | None:
+    """The first two of these conventions that take the same operands, so that inputs tell them apart, if there are."""
+    rules = [name for name in dict.fromkeys(map(plain, names)) if name in CONVENTIONS]
+    return next(
+        (two for two in combinations(rules, 2) if len({CONVENTIONS[one].family.name for one in two}) == 1), None
+    )
 
 
 def is_one_of(names: Sequence[str], convention: str) -> bool:

@@ -27,6 +27,8 @@ class FaultLines:
             return "which line is at fault is not known: no small change of one source line makes every lane right"
         if not self.lines:
             place = "which of many lines is at fault is not known"
+        elif not any(":" in line for line in self.lines):
+            place = "fault in code without source lines"
         else:
             place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
             place += f" (or in what it uses: {', '.join(self.macros)})" if self.macros else ""

@@ -330,7 +330,7 @@ def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]
             level = outcome.flags.partition(" ")[0].removeprefix("-")
             words = ["lanewise", "debug", name, "--failing", *(["--opt", level] if level else []), *options]
             if outcome.mismatch is not None and outcome.mismatch.fault is not None:
-                words += [word for line in outcome.mismatch.fault.lines for word in ("--fault", line)]
+                words += [word for line in outcome.mismatch.fault.lines if ":" in line for word in ("--fault", line)]
             return typed([*words, *(["--source", source.name] if source != kernel.sources[0] else [])])
     return ""
 

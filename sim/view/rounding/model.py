@@ -16,7 +16,7 @@ from sim.models.compare import LayerReport
 from sim.models.cycles import NetworkCycles
 from sim.models.kernel_in_layer import KernelInLayer, TensorChange
 from sim.models.network import Network, NetworkLayer
-from sim.models.questions import plain
+from sim.models.questions import comparable, plain
 from sim.models.report import ModelReport
 from sim.view.rounding.explain import show_explanation
 
@@ -55,9 +55,8 @@ def show_model(report: ModelReport, console: Console) -> None:
         console.print(escape(sentence), highlight=False)
     left = [names for names in report.common.values() if len(names) > 1]
     if left and report.seed is not None:
-        first, second = (plain(name) for name in left[0][:2])
-        known = first in CONVENTIONS and second in CONVENTIONS and first != second
-        pair = f": lanewise conventions --between {first} {second} gives numbers that do" if known else ""
+        two = comparable(left[0])
+        pair = f": lanewise conventions --between {' '.join(two)} gives numbers that do" if two else ""
         told = f"other inputs (--seed, --inputs) may tell apart what is left{pair}"
         console.print(escape(told), highlight=False)
     apart = report.first_apart
