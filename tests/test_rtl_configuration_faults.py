@@ -84,4 +84,4 @@ def test_a_beat_that_is_accepted_under_reset_is_noticed() -> None:
 def test_a_smallest_case_counts_its_cycles_from_its_own_reset() -> None:
     fault = planted("valid_pipeline", "ready_i | ~valid_o;", "ready_i;")
     outcome = run_unit(Built(UNITS["quantize_down"]), before=[fault], scenarios="one_beat_frames/pattern=bursts")
-    assert "  in cycle 0 ready_o is 0" in outcome.smallest_told
+    assert ": in cycle 0 ready_o is 0" in outcome.smallest_told

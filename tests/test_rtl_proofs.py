@@ -256,7 +256,8 @@ def test_the_command_shows_what_yosys_says_of_a_module(broken: Callable[[str, st
     broken("add", "a_i + b_i;", "a_i + ;")
     result = lanewise("rtl", "prove", "add at 8 bits")
     line = 1 + (LANES / "add.sv").read_text().splitlines().index("  assign result_o    = a_i + b_i;")
-    assert (result.exit_code, result.stderr) == (2, f"lanewise: add.sv:{line}: ERROR: syntax error, unexpected ';'\n")
+    said = f"lanewise: add.sv:{line}: syntax error, unexpected ';' (yosys, which reads modules for proofs"
+    assert (result.exit_code, result.stderr[: len(said)], result.stderr.count("\n")) == (2, said, 1)
 
 
 def test_the_command_says_why_yosys_refuses_a_module_with_the_line(broken: Callable[[str, str, str], None]) -> None:

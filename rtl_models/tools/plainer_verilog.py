@@ -37,8 +37,9 @@ def in_words(error: str, folder: Path) -> str:
     # an error of syntax may be told of the line behind it
     near = reversed(lines[max(0, int(found["line"]) - 2) : int(found["line"])])
     known = [(what, instead) for line in near for shape, what, instead in _REWRITTEN if re.search(shape, line)]
-    what, instead = known[0] if known else ("what stands there", "it in plainer words")
-    return (
-        f"{found['file']}:{found['line']}: yosys, which reads modules for proofs, mutants and synthesis, takes less of "
-        f"SystemVerilog than Verilator, and not {what}: write {instead} (it says: {found['said'].rstrip('.')})"
-    )
+    at, says = f"{found['file']}:{found['line']}", found["said"].rstrip(".")
+    reader = "yosys, which reads modules for proofs, mutants and synthesis, takes less of SystemVerilog than Verilator"
+    if not known:
+        return f"{at}: {says} ({reader}: what that takes is to be written in plainer words)"
+    what, instead = known[0]
+    return f"{at}: {reader}, and not {what}: write {instead} (it says: {says})"

@@ -26,14 +26,19 @@ def event_conditions(lane: Lane, is_vector: bool) -> Mapping[str, Lane]:
     for operands, condition in class_conditions(lane).items():
         if operands in _CLASSES and (operands != "wrapped" or is_vector):
             found.setdefault(_CLASSES[operands], []).append(condition)
-    match lane:
-        case Field(Binary("subtract", Constant(0), operand)) if "wrapped" in found:
-            found["wrapped"] = [lane.equals(operand) & operand.equals(0).equals(0)]
-        case _:
-            pass
+    if "wrapped" in found and (negated := _negated(lane)) is not None:
+        found["wrapped"] = [lane.equals(negated) & negated.equals(0).equals(0)]
     for name, condition in _shifted_out(lane, constant(1)):
         found.setdefault(name, []).append(condition)
     return {name: any_of(found[name]) for name in EVENTS if name in found}
+
+
+def _negated(lane: Lane) -> Lane | None:
+    """What a lane is minus of; None where it is nothing's."""
+    total = lane.operand if isinstance(lane, Field) else None
+    if isinstance(total, Binary) and total.operator == "subtract" and isinstance(total.a, Constant) and not total.a.low:
+        return total.b
+    return None
 
 
 def _shifted_out(lane: Lane, is_taken: Lane) -> Iterator[tuple[str, Lane]]:
