@@ -13,6 +13,7 @@ import numpy as np
 
 from sim.call.call import CallResult
 from sim.check.vectors import Vectors
+from sim.kernels.extent import element_name
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.tolerance import agreement, all_agree
 
@@ -41,7 +42,7 @@ def arguments_at(arguments: Inputs, place: Place, shape: Place) -> str:
     parts = []
     for name, value in arguments.items():
         if isinstance(value, np.ndarray) and value.shape == shape:
-            parts.append(f"{name}{''.join(f'[{index}]' for index in place)}={value[place]}")
+            parts.append(f"{element_name(name, place)}={value[place]}")
         elif isinstance(value, np.ndarray) and (few := _rare(name, value)):
             parts.append(few)
         elif isinstance(value, np.ndarray):
@@ -61,7 +62,7 @@ def _rare(name: str, array: np.ndarray[Any, Any]) -> str:
     places = np.argwhere(array != common)
     if not 0 < len(places) <= WHOLE:
         return ""
-    named = (f"{name}{''.join(f'[{index}]' for index in place)}={array[tuple(place)]}" for place in places)
+    named = (f"{element_name(name, place)}={array[tuple(place)]}" for place in places)
     return f"{', '.join(named)}, the others of {name} {common}"
 
 

@@ -15,6 +15,7 @@ from sim.check.aim.power import Power
 from sim.check.compare import Value
 from sim.check.repair.fault import FaultLines
 from sim.check.separation import Separation
+from sim.kernels.extent import element_name
 
 PROGRAM = "program"
 """The name of the program of intrinsics among the implementations."""
@@ -54,13 +55,11 @@ class Mismatch:
     between: tuple[str, str] | None = None
 
     def __str__(self) -> str:
-        place = "".join(f"[{i}]" for i in self.lane)
+        element = element_name(self.output, self.lane)
         lanes = "1 lane differs" if self.lanes_different == 1 else f"{self.lanes_different} lanes differ"
         if self.between is not None:
             first, second = self.between
-            gives = (
-                f"{self.output}{place}: {first} gives {self.expected}, {second} {self.got}; neither is taken as right"
-            )
+            gives = f"{element}: {first} gives {self.expected}, {second} {self.got}; neither is taken as right"
             return f"{gives}  ({lanes})\n  inputs {self.inputs}"
         located = self.fault is not None and bool(self.fault.lines)
         if self.parted_at is None:
@@ -77,7 +76,7 @@ class Mismatch:
                 f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
             )
         lines = [
-            f"{self.output}{place}: {self.engine} {self.got}, golden {self.expected}  ({lanes})",
+            f"{element}: {self.engine} {self.got}, golden {self.expected}  ({lanes})",
             f"  inputs {self.inputs}",
             *([f"  {self.fault}"] if self.fault is not None else []),
             *([f"  {parting}", f"  it came from {self.came_from}"] if self.came_from else []),

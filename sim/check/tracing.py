@@ -12,7 +12,7 @@ from sim.check.blame import Calibration, Dependences, Lineage, Parting, find_par
 from sim.check.compare import Value, WrongLane, as_value
 from sim.check.origin import Node, bits_of, origin_of
 from sim.check.vectors import Vectors, call_seed
-from sim.kernels.extent import names_in
+from sim.kernels.extent import element_name, names_in
 from sim.kernels.kernel import Kernel
 from sim.kernels.signature import RETURNED, Pointer, is_given, steps_in_elements
 
@@ -80,7 +80,7 @@ class LaneTracer:
             reached = sorted({offset // _item_size(pointer) for offset in offsets})
             shape = (size,) if array is None or pointer.strides else array.shape
             places = (np.unravel_index(element, shape) for element in reached if 0 <= element < size)
-            elements += (pointer.name + "".join(f"[{index}]" for index in place) for place in places)
+            elements += (element_name(pointer.name, map(int, place)) for place in places)
         parted = find_parting(lineage, calibration, self._dependences(wrong.number))
         golden = None if parted is None else as_value(self._golden_steps_of(wrong.number)[parted.step][wrong.place])
         writer = max(lineage.origin.nodes, key=lambda node: node.index, default=None)

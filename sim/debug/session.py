@@ -24,11 +24,12 @@ from sim.check.origin import LaneOrigin, bits_of
 from sim.debug.calls import DebugError, DebuggedCall, Trouble, debug_other_build
 from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.difference import SessionDifference, difference
-from sim.debug.spots import Number, Spot, SpotError, bytes_at, element_name, find_spot, indices_in, lane_numbers
+from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
 from sim.debug.timeline import Execution, Timeline
 from sim.debug.way import LaneWay
 from sim.debug.why import reached_from, why_of
 from sim.emulator import Emulator
+from sim.kernels.extent import element_name, indices_in
 from sim.kernels.signature import RETURNED
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine

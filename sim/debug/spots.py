@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from isa.lane import Place
 from isa.operands import ELEMENT_BITS
 from sim.call.buffers import PlacedArray
 from sim.check.origin import MEMORY
+from sim.kernels.extent import element_name, indices_in
 
 Number = int | float | str
 LANE_BYTES: Final = {letter: bits // 8 for letter, bits in ELEMENT_BITS.items()}
@@ -107,16 +108,6 @@ def find_spot(text: str, arrays: Mapping[str, PlacedArray], result: Place | None
         return _element(text, found[1], indices_in(found[2]), arrays)
     known = ", ".join(["v3.s[2]", "x5", "*0x1000:4", *(f"{name}[0]" for name in arrays)])
     raise SpotError(f"{text!r} is no register, lane, array element or memory, such as {known}")
-
-
-def indices_in(text: str) -> list[int]:
-    """The indices of an element, as they stand in its brackets: [1][2] or [1, 2]."""
-    return [int(index) for index in re.findall(r"\d+", text)]
-
-
-def element_name(array: str, at: Iterable[int]) -> str:
-    """An element as C has it, such as a[1][2]."""
-    return f"{array}{''.join(f'[{index}]' for index in at)}"
 
 
 def _register(file: str, number: str, count: int) -> Place:

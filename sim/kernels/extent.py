@@ -1,13 +1,14 @@
 """How many elements an axis has: a number, the name of an argument, or C's arithmetic of them, as in a[(k + 3) / 4].
 
-A field of a structure is named as in p.n.
+A field of a structure is named as in p.n, an element of an array as in a[1][2].
 """
 
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -83,3 +84,13 @@ def _parsed(extent: str) -> ast.expr:
         if not known and not (isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS):
             raise fault
     return tree
+
+
+def indices_in(text: str) -> list[int]:
+    """The indices of an element, as they stand in its brackets: [1][2] or [1, 2]."""
+    return [int(index) for index in re.findall(r"\d+", text)]
+
+
+def element_name(array: str, at: Iterable[int]) -> str:
+    """An element as C has it, such as a[1][2]."""
+    return f"{array}{''.join(f'[{index}]' for index in at)}"

@@ -118,7 +118,8 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     other = (
         f"that {proof.builds[0].build} gives the same" if proof.same else "that it is what the golden reference gives"
     )
-    spoken = [f"asked of {kernel.title}: {other}, in {_in_shapes(len(proof.shapes), lengths)}"]
+    shapes = f"{counted(len(proof.shapes), 'shape')} of the length{'s' * (len(lengths) != 1)} {in_runs(lengths)}"
+    spoken = [f"asked of {kernel.title}: {other}, in {shapes}"]
     if proof.longest is not None and any(build.any_length == "" for build in proof.compared):
         loops = sum(build.loops for build in proof.compared if build.any_length == "")
         spoken.append(f"for all lengths, those of up to {proof.longest:,}, by induction over {loops} loops")
@@ -145,10 +146,6 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
         console.print(escape(sentence), highlight=False, soft_wrap=True)
     if proof.untraceable:
         console.print(f"[yellow]unknown[/yellow]: {escape(proof.untraceable)}", highlight=False, soft_wrap=True)
-
-
-def _in_shapes(shapes: int, lengths: Sequence[int]) -> str:
-    return f"{counted(shapes, 'shape')} of the length{'s' * (len(lengths) != 1)} {in_runs(lengths)}"
 
 
 def _held(proof: KernelProof, name: str) -> str:

@@ -60,8 +60,3 @@ class GuardError(CallError):
 def bytes_text(first: int, last: int) -> str:
     """Such as "bytes 61..63" and "byte 61"."""
     return f"byte {first}" if first == last else f"bytes {first}..{last}"
-
-
-def lane_text(output: str, lane: tuple[int, ...]) -> str:
-    """Such as "output[16]"."""
-    return output + "".join(f"[{index}]" for index in lane)

@@ -23,10 +23,11 @@ import numpy as np
 from sim.call.buffers import PlacedArray
 from sim.call.caller import RETURN_ADDRESS, Arrays, Call, Caller
 from sim.call.guards.bounds import Breach
-from sim.call.guards.findings import GuardFinding, Kind, lane_text
+from sim.call.guards.findings import GuardFinding, Kind
 from sim.call.guards.origins import Snapshot, first_difference
 from sim.call.guards.undefined_bytes import RepeatedBytes
 from sim.call.native.follower import Follower
+from sim.kernels.extent import element_name
 from sim.machine.errors import ExecutionError
 from sim.machine.trace import Step
 
@@ -152,7 +153,7 @@ class _Repetition:
             said = f"{breach.says}, and byte {origin.byte} {self._reached(target, use)}"
             found = self.at(step, "over-read", said, breach)
         elif target.output and use.step is None:
-            lane = lane_text(target.output, target.lane)
+            lane = element_name(target.output, target.lane)
             return GuardFinding(
                 kind="never written", says=f"{lane} holds {origin.text}", where=origin.where,
                 first=origin.byte, last=origin.byte, output=target.output, lane=target.lane,
@@ -179,7 +180,7 @@ class _Repetition:
 
     def _reached(self, target: _Target, use: _Use) -> str:
         if target.output:
-            return f"reached {lane_text(target.output, target.lane)}"
+            return f"reached {element_name(target.output, target.lane)}"
         if use.branch is None:
             return "decided whether the call goes on"
         return f"decided where {use.branch.instruction.text} ({self._caller.image.place_of(use.branch.pc)}) went"

@@ -29,6 +29,7 @@ from sim.check.aim.variables import same_in_all, shown_domains
 from sim.check.check import Job
 from sim.check.compare import arguments_at, as_value
 from sim.check.vectors import Vectors
+from sim.kernels.extent import element_name
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.tolerance import agreement, all_agree
 from sim.processes import memory_limited
@@ -198,9 +199,8 @@ class _Target:
             for at in np.argwhere(~agreement(made, golden, self._kernel.tolerance))[:1]:
                 place = tuple(int(index) for index in at)
                 got, expected = as_value(made[place]), as_value(golden[place])
-                where = f"{name}{''.join(f'[{index}]' for index in place)}"
                 arguments = arguments_at(self._kernel.arguments(one.inputs), place, golden.shape)
-                told = f"{where}: machine {got}, golden {expected} for {arguments}"
+                told = f"{element_name(name, place)}: machine {got}, golden {expected} for {arguments}"
         return (
             f"{title} differs on inputs made of the kernel's own by changes of {' and '.join(one.undeclared)}, of "
             "which no domain is declared, so whether it must be right there is not known: declare domains, or let the "

@@ -33,6 +33,7 @@ from sim.check.aim.directions import Direction
 from sim.check.aim.power import NOT_FOUND
 from sim.check.aim.solving import FollowedShape, differences, followed
 from sim.check.operand_classes import OperandClass
+from sim.kernels.extent import element_name, indices_in
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.tolerance import agreement, all_agree
 from sim.machine.errors import ExecutionError
@@ -80,7 +81,7 @@ class Unlike(NamedTuple):
     @property
     def element(self) -> str:
         """Such as out[1][2]."""
-        return f"{self.output}{''.join(f'[{index}]' for index in self.at)}"
+        return element_name(str(self.output), self.at)
 
     def number(self, shape: tuple[int, ...]) -> int | None:
         """The number of the element in an array of that shape; None where there is none."""
@@ -130,7 +131,7 @@ def wanted_of(text: str) -> AtLine | Unlike:
     if at := _AT.fullmatch(text.strip()):
         return AtLine(at[1], at[2], at[3] or "")
     if unlike := _UNLIKE.fullmatch(text.strip()):
-        return Unlike(unlike[1], unlike[2], tuple(map(int, re.findall(r"\d+", unlike[3] or ""))))
+        return Unlike(unlike[1], unlike[2], tuple(indices_in(unlike[3] or "")))
     raise FindError(
         f"{text!r} is nothing that can be found: say WHAT at FILE:LINE, WHAT one of {BRANCH}, {', '.join(NAMES)}, or "
         "unlike CONVENTION at OUTPUT[3]"
