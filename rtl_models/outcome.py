@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -76,11 +77,17 @@ class BenchOutcome:
     def told(self) -> str:
         """All of it as text."""
         lines = [f"{self.title} in {self.simulator}: {self.counted}"]
-        lines += [f"{name}: {said}" for name, said in self.tests.items() if said]
+        lines += self._failures()
         lines += [self.smallest_told] if self.smallest_told else []
         lines += [self.convention] if self.convention else []
         lines += [f"waveform: {self.waves}"] if self.waves else []
         return "\n".join([*lines, f"seed {self.seed}; again: {self.reproduce}"])
+
+    def _failures(self) -> Iterator[str]:
+        """What tests said, each text once, with the first test that said it and how many more did."""
+        for said, times in Counter(filter(None, self.tests.values())).items():
+            first = next(name for name, text in self.tests.items() if text == said)
+            yield f"{first}{f' and {times - 1} more' if times > 1 else ''}: {said}"
 
     def as_json(self) -> dict[str, object]:
         """The same for machines; the names of the design."""

@@ -51,6 +51,12 @@ def main(arguments: list[str]) -> int:
     return result.exit_code
 
 
+def test_what_several_tests_say_is_told_once() -> None:
+    outcome = replace(BAD, tests={"a": "it hangs", "b": "", "c": "it hangs", "d": "x", "e": "it hangs"})
+    told = outcome.told().splitlines()
+    assert told[1:-1] == ["a and 2 more: it hangs", "d: x"]
+
+
 def suite(outcome: BenchOutcome) -> ElementTree.Element:
     (found,) = ElementTree.fromstring(render_junit([outcome])).findall("testsuite")
     return found

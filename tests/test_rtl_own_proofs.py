@@ -89,6 +89,7 @@ def test_a_stream_with_any_latency_is_proved_for_every_schedule_and_one_higher_i
         ("= !v1 | go2;", "= v1;", "a beat is never accepted, though results are taken"),
         ("= !v2 | ready_i;", "= v2 ? ready_i : valid_i;", "a beat never leaves, though results are taken"),
         ("if (go2) v2 <= v1;", "if (go2) v2 <= v1 & v2;", "nothing is left of a beat inside: it is lost"),
+        ("v1 <= valid_i;", "v1 <= 0;", "it is lost, and none came out since the reset: is its active level the other?"),
         ("a_i + 8'd3;", "a_i + 8'd3 + 8'(a_i == 8'd77);", "its data: a_i = 77"),
     ],
 )
@@ -100,7 +101,8 @@ def test_a_fault_in_a_stream_is_refuted_and_shown(right: str, wrong: str, words:
 @pytest.mark.parametrize(
     ("right", "wrong", "words"),
     [
-        ("{v1, v2} <= '0;", "v1 <= '0;", "valid_o depends on what a register held before the reset"),
+        ("{v1, v2} <= '0;", "v1 <= '0;", "valid_o depends on what a register held before the reset: one is not reset, or"),
+        ("if (!rst_ni)", "if (rst_ni)", "ready_o depends on what a register held before the reset: one is not reset, or"),
         ("valid_o = v2;", "valid_o = v2 & d2 != 8'd8;", "valid_o depends on data after"),
     ],
 )

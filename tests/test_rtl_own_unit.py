@@ -56,7 +56,14 @@ def test_it_passes(unit: Built) -> None:
 def test_a_reset_that_is_said_to_be_asynchronous_must_act_without_a_clock(unit: Built) -> None:
     assert unit.adapter is not None
     said = said_of(replace(unit, adapter=replace(unit.adapter, asynchronous=True)), NONE, SCENARIOS, RESET)
-    assert said[RESET] == "valid_o is 1 under reset before the next edge: the reset must be asynchronous"
+    assert said[RESET] == "valid_o is 1 under reset before the next edge: the reset must be asynchronous, as reset.kind says"
+
+
+def test_a_reset_of_the_other_level_is_asked_for_where_nothing_comes_out(unit: Built) -> None:
+    assert unit.adapter is not None
+    said = said_of(replace(unit, adapter=replace(unit.adapter, reset_active_high=False)), NONE, SCENARIOS, "no_stalls")
+    hint = "nothing has come out since the reset: is its active level the other (reset.active)?"
+    assert said == {"no_stalls": f"the unit hangs: 1000 cycles without a beat in or out; {hint}"}
 
 
 def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:

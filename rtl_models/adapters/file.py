@@ -222,12 +222,14 @@ class _Reader:
     def _keys(
         self, prefix: str, table: Mapping[str, object], keys: Collection[str], optional: Collection[str] = ()
     ) -> None:
-        if missing := [key for key in keys if key not in table]:
+        missing = [key for key in keys if key not in table]
+        if unknown := [key for key in table if key not in (*keys, *optional)]:
+            meant = did_you_mean(unknown[0], [*missing, *optional])
+            self._refuse(f"there is no key {prefix}{unknown[0]}{meant}: there are {', '.join((*keys, *optional))}")
+        if missing:
             numbered = prefix in ("input.", "settings.") and missing[0] not in ("valid", "ready")
             what = ": name its port, or give the number that the module has built in" if numbered else ""
             self._refuse(f"{prefix}{missing[0]} is missing{what}")
-        if unknown := [key for key in table if key not in (*keys, *optional)]:
-            self._refuse(f"there is no key {prefix}{unknown[0]}: there are {', '.join((*keys, *optional))}")
 
     def _name(self, table: Mapping[str, object], key: str, prefix: str = "") -> str:
         return self._identifier(table[key], f"{prefix}{'.' if prefix else ''}{key} is")

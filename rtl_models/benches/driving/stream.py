@@ -127,11 +127,11 @@ class Stream:
             waiting, inside = len(driver.waiting), self.bench.beats_inside
             waits = inside and not self._takes_since and not self.bench.valid
             because = "; ready_i was 0, and valid must not wait for ready" if waits else ""
-            if not self.bench.strict and not self.bench.monitor.results:
-                because += "; nothing has come out since the reset: is its active level the other (reset.active)?"
-            raise Wrong(
-                f"the unit hangs: {patience} cycles without a beat in or out, {waiting} wait, {inside} inside{because}"
-            )
+            if self.bench.strict or self.bench.monitor.results:
+                so_far = f", {waiting} wait, {inside} inside"
+            else:
+                so_far = "; nothing has come out since the reset: is its active level the other (reset.active)?"
+            raise Wrong(f"the unit hangs: {patience} cycles without a beat in or out{because}{so_far}")
 
     async def write(self, address: int, data: int) -> None:
         """A write to the configuration registers, in a cycle of traffic in which no further beat is offered."""

@@ -109,7 +109,8 @@ class Testbench:
         self._dut.rst_ni.value = 0
         await Timer(1, "step")
         if self._asynchronous and self._bit("valid_o"):
-            raise Wrong("valid_o is 1 under reset before the next edge: the reset must be asynchronous")
+            says = "" if self.strict else ", as reset.kind says"
+            raise Wrong(f"valid_o is 1 under reset before the next edge: the reset must be asynchronous{says}")
         if not self.strict:
             await self._long_reset()
             return

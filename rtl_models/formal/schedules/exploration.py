@@ -39,6 +39,7 @@ MOST_STATES: Final = 4_096
 MOST_WORDS: Final = 64
 """On a result: a pipeline shows one, whatever the schedule."""
 _HANDSHAKE: Final = ("clk_i", "rst_ni", "valid_i", "ready_i")
+_OTHER_LEVEL: Final = "is its active level the other?"
 
 
 class UnfollowedStream(LanewiseError):
@@ -181,7 +182,8 @@ class _Exploration:
         after = moment.following()
         registers = tuple(_kept(k, word, range(delivered, there), delivered) for k, word in enumerate(after))
         if there > delivered and not _has(after, delivered):
-            self._break("nothing is left of a beat inside: it is lost", state, step)
+            never = "" if any(self._found.results.values()) else f", and none came out since the reset: {_OTHER_LEVEL}"
+            self._break(f"nothing is left of a beat inside: it is lost{never}", state, step)
         elif there > delivered and not _has(registers, 0):
             raise UnfollowedStream("what is left of a beat is mixed with what a register held before it")
         following = StreamState(registers, max(0, there - delivered), bool(shown and not delivered))
@@ -193,6 +195,10 @@ class _Exploration:
         value = value_of(word)
         if value is None:
             node = next(piece.node for piece in word if piece.node is not None)
+            if node.unknown and not self._steps(state):
+                raise UnfollowedStream(
+                    f"{port} depends on what a register held before the reset: one is not reset, or {_OTHER_LEVEL}"
+                )
             of = "what a register held before the reset or of a beat that has left" if node.unknown else "data"
             when = f" after {len(self._steps(state))} cycles" if self._steps(state) else ""
             raise UnfollowedStream(
