@@ -67,6 +67,17 @@ def test_behind_a_task_that_a_process_does_not_survive_another_goes_on(
     assert all(finding.seconds == number for number, finding in found.items() if finding.outcome == "proved")
 
 
+@pytest.mark.parametrize("portions", [1, 2, 32])  # in one process, in two, and in one each
+def test_what_is_no_longer_wanted_is_left_out(portions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.prove.run._PORTIONS", portions)
+    found: dict[int, Finding] = {}
+    tasks = [(number, partial(Finding, "proved", number)) for number in range(8)]
+    assert not in_processes(
+        tasks, 60, 1, lambda number, finding: found.update({number: finding}), lambda n: n == 6 or 2 not in found
+    )
+    assert set(found) == ({0, 1, 2, 3, 4, 5, 6} if portions == 1 else {0, 1, 2, 6})
+
+
 def test_an_interrupt_ends_the_run_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(answers: list[Connection], seconds: float) -> Sequence[object]:
         """Waits for an answer, and is interrupted: not before, however slow the start was."""

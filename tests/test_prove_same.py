@@ -42,7 +42,7 @@ SUM = "int32_t f(const int8_t x[n], size_t n, int32_t less)"
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(sim.command.app.app, ["prove", *arguments, "--jobs", "1", "--no-cache"])
+    return CliRunner().invoke(sim.command.app.app, ["prove", "--jobs", "1", "--no-cache", *arguments])
 
 
 def same(folder: Path, prototype: str, one: str, other: str, *further: str, code: str = CODE) -> tuple[Result, Any]:
@@ -69,6 +69,16 @@ def test_a_function_that_gives_another_is_shown_beside_the_first(fault: str, tmp
     assert (result.exit_code, found["outcome"]) == (1, "counter-example")
     verdicts = [outcome["passed"] for outcome in found["check"]["implementations"]]
     assert verdicts == [True, False]  # the first is what is wanted: there is no other reference
+
+
+def test_behind_the_first_value_that_refutes_none_is_asked_and_it_is_the_one_that_is_told(tmp_path: Path) -> None:
+    high = CODE.replace("vdup_n_s8(b->low)", "vdup_n_s8(b->low - (b->high > 40 && b->low == 5))")
+    _, found = same(tmp_path, CLAMP, "plain", "lanes", "--lengths", "8", "--each", "high=0..127", "--jobs", "2", code=high)
+    (told,) = found["builds"][0]["not_proved"]
+    assert told["reason"].startswith("b.high = 41, b.low = 5, ")
+    ways = found["decided_by"]
+    assert (found["questions"], ways["counter-example"], ways["not asked, as a value before refutes"]) == (128, 1, 86)
+    assert sum(ways.values()) == 128
 
 
 def test_of_many_numbers_those_that_are_not_0_are_told(tmp_path: Path) -> None:

@@ -56,11 +56,14 @@ def prove_all(claims: Sequence[Claim], seconds: float, jobs: int, cache: Path | 
     return in_processes(asked, seconds, jobs, report)
 
 
-def in_processes(asked: Sequence[Task[T]], seconds: float, jobs: int, report: Callable[[T, Finding], None]) -> bool:
+def in_processes(
+    asked: Sequence[Task[T]], seconds: float, jobs: int, report: Callable[[T, Finding], None],
+    wanted: Callable[[T], bool] = lambda _: True,
+) -> bool:  # fmt: skip
     """Let processes find what is asked; `report` gets each finding.  Whether it was interrupted.
 
     What is not found after its seconds and a moment is "unknown", and so is what a process dies of: another goes on
-    behind it.
+    behind it.  What is no longer `wanted` when its turn comes is left out.
     """
     size = min(_PORTION, max(1, len(asked) // _PORTIONS))
     waiting = [asked[start : start + size] for start in reversed(range(0, len(asked), size))]
@@ -69,18 +72,21 @@ def in_processes(asked: Sequence[Task[T]], seconds: float, jobs: int, report: Ca
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                running.append(_started(waiting.pop(), time.monotonic() + limit))
+                if portion := [task for task in waiting.pop() if wanted(task[0])]:
+                    running.append(_started(portion, time.monotonic() + limit))
+            if not running:
+                break
             soonest = min(one.until for one in running)
             ready = wait([one.answers for one in running], max(0.0, soonest - time.monotonic()))
             for one in [one for one in running if one.answers in ready or time.monotonic() > one.until]:
                 finding, lives = _received(one, seconds)
                 (what, _), *one.tasks = one.tasks
                 one.until = time.monotonic() + limit
-                if not (lives and one.tasks):
+                report(what, finding)
+                if not (lives and any(wanted(task) for task, _ in one.tasks)):
                     running.remove(one)
                     _stop(one)
                     waiting += [one.tasks] if one.tasks else []
-                report(what, finding)
     except KeyboardInterrupt:
         return True
     finally:

@@ -108,10 +108,12 @@ def decide_all(
     jobs: int,
     kept_in: Path | None,
     report: Callable[[T, Answer], None],
+    wanted: Callable[[T], bool] = lambda _: True,
 ) -> bool:
     """Answer questions, each in a process and within so many seconds; `report` gets each answer, and once each.
 
-    `kept_in` is a directory of answers of earlier runs, or None.  Whether it was interrupted.  Raises SolverMissing.
+    `kept_in` is a directory of answers of earlier runs, or None.  A question that is no longer `wanted` when its turn
+    comes may stay without an answer.  Whether it was interrupted.  Raises SolverMissing.
     """
     solver_version()
     alike: dict[bytes, list[tuple[T, Canonical]]] = {}
@@ -133,7 +135,7 @@ def decide_all(
             how = finding.reason if finding.outcome == "proved" else ""
             report(name, Answer(finding, how, values))
 
-    return in_processes(tasks, seconds, jobs, told)
+    return in_processes(tasks, seconds, jobs, told, lambda key: any(wanted(name) for name, _ in alike[key]))
 
 
 def _sides(question: Equality, found: Canonical) -> Sides:

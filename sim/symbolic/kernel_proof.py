@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sim.kernels.kernel import Inputs
 from sim.prove.claim import Outcome
+
+
+NOT_ASKED: Final = "not asked, as a value before refutes"
+"""What became of a question about a number that is taken value by value."""
 
 
 class Shape(NamedTuple):

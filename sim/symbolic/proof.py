@@ -24,7 +24,7 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.prove.claim import any_of
 from sim.symbolic.call import PLACED, Path, SymbolicCall, input_leaf
 from sim.symbolic.equality import NO_INPUT, Answer, Equality, asked, decide_all
-from sim.symbolic.kernel_proof import BuildProof, KernelProof, OutputElement, Shape, Unproved
+from sim.symbolic.kernel_proof import NOT_ASKED, BuildProof, KernelProof, OutputElement, Shape, Unproved
 from sim.symbolic.loops.proof import any_length_questions
 from sim.symbolic.numbers.elementwise import less, negated, settled
 from sim.symbolic.numbers.floats import format_of, is_floating
@@ -281,31 +281,38 @@ class Prover:
                 questions[key, number], chosen[key, number] = question, values
             waiting[key] = number + 1
         self.proof.questions = len(questions)
-        failed: dict[Hashable, Unproved] = {}
-        left = len(questions)
+        failed: dict[Hashable, tuple[int, Unproved]] = {}
+        ways: dict[tuple[Hashable, int], str] = {}
+
+        def wanted(name: tuple[Hashable, int]) -> bool:
+            """Whether no value before this one refutes the elements: so which one is shown is not a matter of time."""
+            key, number = name
+            return key not in failed or failed[key][1].outcome == "unknown" or number <= failed[key][0]
 
         def report(name: tuple[Hashable, int], answer: Answer) -> None:
-            nonlocal left
-            left -= 1
-            self._advance(f"{left} of {len(questions)} questions left")
-            key, _ = name
+            key, number = name
             waiting[key] -= 1
-            self._count(answer.how if answer.finding.outcome == "proved" else answer.finding.outcome)
+            ways[name] = answer.how if answer.finding.outcome == "proved" else answer.finding.outcome
+            self._advance(f"{len(questions) - len(ways)} of {len(questions)} questions left")
             self.proof.kept += answer.finding.cached
-            if answer.finding.outcome != "proved":
-                known = failed.get(key)
-                if known is None or known.outcome == "unknown" != answer.finding.outcome:
-                    elements, first = [e for pair in alike[key] for e in pair.elements], alike[key][0]
-                    failed[key] = unproved(elements, first.reference, first.question, answer, chosen[name])
+            if answer.finding.outcome != "proved" and wanted(name):
+                elements, first = [e for pair in alike[key] for e in pair.elements], alike[key][0]
+                failure = unproved(elements, first.reference, first.question, answer, chosen[name])
+                failed[key] = min((number, failure), failed.get(key, (number, failure)), key=_counter_examples_first)
             elif waiting[key] == 0 and key not in failed:
                 for pair in alike[key]:
                     for element in pair.elements:
                         builds[element.build].proved += 1
 
         before = _of_children()
-        self.proof.interrupted |= decide_all(questions, self._seconds, self._jobs, self._kept_in, report)
+        self.proof.interrupted |= decide_all(questions, self._seconds, self._jobs, self._kept_in, report, wanted)
         self.proof.solver_seconds = _of_children() - before
-        for key, failure in failed.items():
+        for name in questions:
+            if not wanted(name):
+                self._count(NOT_ASKED)
+            elif name in ways:
+                self._count(ways[name])
+        for key, (_, failure) in failed.items():
             for name, build in builds.items():
                 elements = [e for pair in alike[key] for e in pair.elements if e.build == name]
                 if elements:
@@ -368,6 +375,11 @@ class Prover:
         found = asked(question)
         by_value = ((k, lane.place.file) for k, lane in enumerate(found.inputs) if self._by_value.takes(lane))
         return found.key, tuple(by_value)
+
+
+def _counter_examples_first(found: tuple[int, Unproved]) -> tuple[bool, int]:
+    number, failure = found
+    return failure.outcome == "unknown", number
 
 
 def _of_children() -> float:

@@ -13,7 +13,7 @@ from rich.table import Table
 from sim.kernels.kernel import Kernel
 from sim.prove.claim import Claim, Finding, Range
 from sim.prove.report import ProofReport, computations
-from sim.symbolic.kernel_proof import BuildProof, KernelProof, in_runs
+from sim.symbolic.kernel_proof import NOT_ASKED, BuildProof, KernelProof, in_runs
 from sim.view.sentences import counted, until_then
 
 _COLOURS = {"proved": "green", "counter-example": "red", "unknown": "yellow"}
@@ -89,7 +89,7 @@ def _addition(claim: Claim, finding: Finding) -> str:
     return f": {inputs}{'' if finding.smallest else ' (perhaps not the smallest)'}"
 
 
-_NOT_PROVED: Final = ("counter-example", "unknown")
+_NOT_PROVED: Final = ("counter-example", "unknown", NOT_ASKED)
 """Answers to questions that are no ways of proving."""
 
 
