@@ -182,6 +182,14 @@ def test_an_own_fixture_and_an_own_parameter_named_kernel_win(tmp_path: Path) ->
     assert "2 passed" in pytest_in(tmp_path).out
 
 
+def test_a_run_without_a_kernel_imports_what_none_needs(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import sys\n\ndef test_it():\n    assert not {'numpy', 'sim.kernels.kernel', 'isa.lane'} & {*sys.modules}\n"
+    )
+    done = pytest_in(tmp_path, "-q", "-p", "no:hypothesispytest")
+    assert (done.code, done.out.splitlines()[-1][:8]) == (0, "1 passed")
+
+
 def test_the_fixture_is_every_built_in_kernel(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(THEIRS.format(names=set(kernel_names())))
     assert f"{len(kernel_names())} passed" in pytest_in(tmp_path).out

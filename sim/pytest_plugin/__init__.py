@@ -2,22 +2,33 @@
 
 The fixture is parametrised over the kernels of the option, else of the ini option `lanewise_kernels` (one a line), else
 over all built-in ones in their default mode.  A fixture or a parameter `kernel` of the user's own takes its place.
+
+pytest imports this in every run of the environment, most of which have no kernel: what they need is imported with the
+first that there is.
 """
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from sim.kernels.kernel import Kernel, KernelError
+from isa.errors import LanewiseError
+from isa.lazy import lazy_exports
 from sim.kernels.names import kernel_names
-from sim.pytest_plugin.assertion import assert_kernel_equal
-from sim.pytest_plugin.naming import kernel_of
 from sim.pytest_plugin.running import SEED, running
 
+if TYPE_CHECKING:
+    from sim.kernels.kernel import Kernel
+    from sim.pytest_plugin.assertion import assert_kernel_equal
+
 __all__ = ["assert_kernel_equal"]
+
+if not TYPE_CHECKING:  # without a __dir__: pytest looks for fixtures in what that lists, and would import it
+    __getattr__, _ = lazy_exports(__name__, {"assert_kernel_equal": "sim.pytest_plugin.assertion"})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,8 +59,8 @@ def pytest_configure(config: pytest.Config) -> None:
     kernels: dict[str, Kernel | None] = {}
     try:
         for text in given or listed:
-            kernels[text] = kernel_of(text, here if given else beside_ini)
-    except KernelError as error:
+            kernels[text] = _kernel_of(text, here if given else beside_ini)
+    except LanewiseError as error:
         raise pytest.UsageError(f"lanewise: {error}") from error
     kernels = kernels or dict.fromkeys(kernel_names())  # the built-in ones are loaded when they are used
 
@@ -57,9 +68,15 @@ def pytest_configure(config: pytest.Config) -> None:
         @pytest.fixture(params=kernels)
         def kernel(self, request: pytest.FixtureRequest) -> Kernel:
             """Each kernel that the run is about."""
-            return kernels[request.param] or kernel_of(request.param)
+            return kernels[request.param] or _kernel_of(request.param, here)
 
     config.pluginmanager.register(Fixtures(), "lanewise kernels")
+
+
+def _kernel_of(text: str, folder: Path) -> Kernel:
+    from sim.pytest_plugin.naming import kernel_of
+
+    return kernel_of(text, folder)
 
 
 def pytest_report_header(config: pytest.Config) -> str:
