@@ -211,7 +211,7 @@ def _with_short_types(*given: Any) -> tuple[str | None, str | None]:
     """A signature with arrays as numpy.typing writes them, and without what says nothing."""
     arguments, returned = (
         # as typing spells it: fields are called `type`, and would be linked to
-        text and _CLASS.sub("Type[", _ARRAY.sub(r"NDArray[\1]", text.replace("<factory>", "...")))
+        text and _CLASS.sub("Type[", _MADE.sub("...", _ARRAY.sub(r"NDArray[\1]", text)))
         for text in given[-2:]
     )
     return "" if arguments == "(*args, **kwargs)" else arguments, returned
@@ -225,6 +225,8 @@ def _is_left_out(app: Sphinx, kind: str, name: str, member: Any, skip: bool, opt
 _ARRAY: Final = re.compile(
     r"~?(?:numpy\.)?ndarray\[tuple\[[~.\w]+, \.\.\.\], [~.\w]*dtype\[([~.\w]+(?:\[[~.\w]+\])?)\]\]"
 )
+_MADE: Final = re.compile(r"<factory>|<function [\w.]+(?:<lambda>)?>|<class '\w+'>")
+"""Defaults that are not written as Python: with one a signature is shown raw, without links."""
 _CLASS: Final = re.compile(r"\btype\[")
 _CODE: Final = re.compile(r"(`[^`]+`)")
 

@@ -69,28 +69,35 @@ def _by_field(function: Callable[[Inputs], Outputs]) -> Callable[[Inputs], Outpu
 class Kernel:
     """One kernel, in all the ways it is run.
 
-    `golden`, `steps`, `program` and `arguments` take one input set.  `golden` returns the outputs; `steps` the value
-    after each step of the arithmetic, by the step's name, one number per output lane (a step named like a pointer
-    argument is that input itself); `arguments` gives the arguments of the signature by name (arrays, numbers, None
-    for a null pointer; outputs left out); `program` is the kernel in intrinsics and takes the same arguments, with
-    typed pointers for arrays.  `corners` yields the input sets that everybody must try, `sample` makes a random one;
-    where they are not given, both are drawn from the `domain` of each argument, and an input set is the arguments.
-    `valid` says whether the kernel is called with an input set at all: what it refuses is none of its inputs, whoever
-    made it.  A `domain` may also be that of an input that `arguments` makes the arguments of, named as in "scale.low".
-    `long_sample` makes one of some thousand elements, for checks of many vectors; None where there are none.
-    Checks change numbers of these input sets within the domains; on what is no input of the kernel `golden` raises.
-    `mode` names the arithmetic where a folder has several, each with a record of its own.  `conventions` are the other
-    arithmetics under their names: to name the one that a wrong result agrees with, and to count the vectors that tell
-    them apart; one that does not define an input set raises ValueError.  `tolerance` is that of floating-point outputs,
-    None where every bit counts.  `flags` are those that its sources need, such as "-march=armv8.2-a+dotprod".
-    `sources` are alternatives, each the whole kernel; `with_sources` are what every one of them needs besides: sources,
-    objects and libraries that are linked with it.  With `constructors` those of static objects run before the calls.
-    `typical` is the call that is timed: numbers by name, such as {"rows": 4, "kc": 256}, with which all else is drawn;
-    of a kernel with a `sample` of its own a whole input set.
-    `work` is what a call does most, and how often, such as ("multiply-accumulate", "rows * columns * depth"): by it its
-    cycles are told, else by the elements of its outputs.
-    `summary` says in one line what is modelled in this mode.  Raises ValueError for a domain that does not fit the
-    signature.
+    `golden`, `steps`, `program` and `arguments` take one input set: the arguments by their names, where the kernel has
+    no `corners` and `sample` of its own.  Raises ValueError for a domain that does not fit the signature.
+
+    - `symbol` is the function's name in the object.
+    - `sources` are alternatives, each the whole kernel; `with_sources` are what every one of them needs besides:
+      sources, objects and libraries that are linked with it.  With `constructors` those of static objects run before
+      the calls.  `flags` are those that sources need, such as "-march=armv8.2-a+dotprod".
+    - `golden` returns the outputs; on what is no input of the kernel it raises.
+    - `steps` gives the value after each step of the arithmetic, by the step's name, one number per output lane; a step
+      named like a pointer argument is that input itself.
+    - `arguments` gives the arguments of the signature by name: arrays, numbers, None for a null pointer; outputs are
+      left out.
+    - `corners` yields the input sets that everybody must try, `sample` makes a random one, `long_sample` one of some
+      thousand elements, for checks of many vectors, None where there are none.  Where they are not given, all are drawn
+      from the `domain` of each argument.
+    - `domain` is by argument what it may be; also that of an input that `arguments` makes the arguments of, named as in
+      "scale.low".  Checks change numbers of input sets within it.
+    - `valid` says whether the kernel is called with an input set at all: what it refuses is none of its inputs, whoever
+      made it.
+    - `program` is the kernel in intrinsics and takes the arguments, with typed pointers for arrays.
+    - `mode` names the arithmetic where a folder has several, each with a record of its own; `summary` says in one line
+      what is modelled in it.
+    - `conventions` are the other arithmetics under their names: to name the one that a wrong result agrees with, and to
+      count the vectors that tell them apart; one that does not define an input set raises ValueError.
+    - `tolerance` is that of floating-point outputs, None where every bit counts.
+    - `typical` is the call that is timed: numbers by name, such as {"rows": 4, "kc": 256}, with which all else is drawn;
+      of a kernel with a `sample` of its own a whole input set.
+    - `work` is what a call does most, and how often, such as ("multiply-accumulate", "rows * columns * depth"): by it
+      its cycles are told, else by the elements of its outputs.
     """
 
     name: str
