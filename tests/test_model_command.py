@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sim.golden import add_tflite, derive_tflite, double_rounding, double_rounding_ties_up
+from sim.golden import add_tflite, derive_tflite, double_rounding, double_rounding_ties_up, single_rounding
 from sim.golden.addition import AddParameters, Quantization
 from sim.models.computed import computed
 from sim.models.layers import Added, Pooled, Requantized
@@ -100,6 +101,24 @@ def test_a_layer_that_parts_is_named_and_those_behind_it_are_right(number: int, 
     found = report(path, "--against", saved(network, sums, tmp_path), exit_code=1)
     assert [layer["number"] for layer in found["layers"] if layer["outcome"] != "equal"] == [number]
     assert found["verdict"].startswith(f"layer {number}, {network.layers[number].operator} to ")
+
+
+def test_a_layer_that_departs_fails_where_that_is_asked_for(path: Path, tmp_path: Path) -> None:
+    network, calls = read_tflite(path), count()
+    shape = network.tensors[network.layers[0].outputs[0]].shape or ()
+
+    def scaling(*given: Any) -> Any:
+        return (single_rounding if next(calls) < shape[-1] else double_rounding)(*given)
+
+    file = saved(network, device(network, scaling), tmp_path)
+    outcomes = [layer["outcome"] for layer in report(path, "--against", file, exit_code=0)["layers"]]
+    assert outcomes == ["departs", *["equal"] * 5]
+    report(path, "--against", file, "--strict", exit_code=1)
+
+
+def test_strict_without_layers_to_compare_is_refused(path: Path) -> None:
+    outcome = lanewise("model", path, "--strict")
+    assert (outcome.exit_code, "--strict is about the layers beside those of --against" in outcome.stderr) == (2, True)
 
 
 def test_one_wrong_element_is_named(path: Path, tmp_path: Path) -> None:

@@ -72,8 +72,9 @@ def test_a_function_that_gives_another_is_shown_beside_the_first(fault: str, tmp
 
 
 def test_behind_the_first_value_that_refutes_none_is_asked_and_it_is_the_one_that_is_told(tmp_path: Path) -> None:
-    high = CODE.replace("vdup_n_s8(b->low)", "vdup_n_s8(b->low - (b->high > 40 && b->low == 5))")
-    _, found = same(tmp_path, CLAMP, "plain", "lanes", "--lengths", "8", "--each", "high=0..127", "--jobs", "2", code=high)
+    high, each = "vdup_n_s8(b->low - (b->high > 40 && b->low == 5))", ("--each", "high=0..127")
+    high = CODE.replace("vdup_n_s8(b->low)", high)
+    _, found = same(tmp_path, CLAMP, "plain", "lanes", "--lengths", "8", *each, "--jobs", "2", code=high)
     (told,) = found["builds"][0]["not_proved"]
     assert told["reason"].startswith("b.high = 41, b.low = 5, ")
     ways = found["decided_by"]

@@ -56,7 +56,8 @@ def test_it_passes(unit: Built) -> None:
 def test_a_reset_that_is_said_to_be_asynchronous_must_act_without_a_clock(unit: Built) -> None:
     assert unit.adapter is not None
     said = said_of(replace(unit, adapter=replace(unit.adapter, asynchronous=True)), NONE, SCENARIOS, RESET)
-    assert said[RESET] == "valid_o is 1 under reset before the next edge: the reset must be asynchronous, as reset.kind says"
+    due = "the reset must be asynchronous, as reset.kind says"
+    assert said[RESET] == f"valid_o is 1 under reset before the next edge: {due}"
 
 
 def test_a_reset_of_the_other_level_is_asked_for_where_nothing_comes_out(unit: Built) -> None:

@@ -94,8 +94,8 @@ class Kernel:
     - `conventions` are the other arithmetics under their names: to name the one that a wrong result agrees with, and to
       count the vectors that tell them apart; one that does not define an input set raises ValueError.
     - `tolerance` is that of floating-point outputs, None where every bit counts.
-    - `typical` is the call that is timed: numbers by name, such as {"rows": 4, "kc": 256}, with which all else is drawn;
-      of a kernel with a `sample` of its own a whole input set.
+    - `typical` is the call that is timed: numbers by name, such as {"rows": 4, "kc": 256}, with which all else is
+      drawn; of a kernel with a `sample` of its own a whole input set.
     - `work` is what a call does most, and how often, such as ("multiply-accumulate", "rows * columns * depth"): by it
       its cycles are told, else by the elements of its outputs.
     """

@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 from sim.kernels.kernel import Inputs
 from sim.prove.claim import Outcome
 
-
 NOT_ASKED: Final = "not asked, as a value before refutes"
 """What became of a question about a number that is taken value by value."""
 

@@ -307,11 +307,11 @@ class Prover:
         before = _of_children()
         self.proof.interrupted |= decide_all(questions, self._seconds, self._jobs, self._kept_in, report, wanted)
         self.proof.solver_seconds = _of_children() - before
-        for name in questions:
-            if not wanted(name):
+        for which in questions:
+            if not wanted(which):
                 self._count(NOT_ASKED)
-            elif name in ways:
-                self._count(ways[name])
+            elif which in ways:
+                self._count(ways[which])
         for key, (_, failure) in failed.items():
             for name, build in builds.items():
                 elements = [e for pair in alike[key] for e in pair.elements if e.build == name]

@@ -42,7 +42,7 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
 def model(
     file: Path, against: str | None, inputs: Path | None, layer: int | None, kernel: str | None, mode: str | None,
     opt: str, convention: str, cycles: str | None, seed: int, html_file: Path | None,
-    as_json: bool,
+    as_json: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Do what `lanewise model` says: its options are those of `sim.command.signatures.model`."""
     if not file.is_file():
@@ -51,6 +51,8 @@ def model(
         raise ModelError("--layer and --kernel go together: the layer's number, and what is put in its place")
     if html_file is not None and (against is None or kernel is not None):
         raise ModelError("--html shows the layers beside those of --against: give that, and no --kernel")
+    if strict and (against is None or kernel is not None):
+        raise ModelError("--strict is about the layers beside those of --against: give that, and no --kernel")
     require_writable("--html", html_file)
     require_one_of("--convention", convention, FORWARD_CONVENTIONS)
     network = read_onnx(file) if file.suffix == ".onnx" else read_tflite(file)
@@ -92,7 +94,7 @@ def model(
         print_shown(partial(show_model, report))
     if html_file is not None:
         write_file(html_file, model_page(report).encode())
-    if report.first_apart is not None:
+    if report.first_apart is not None or (strict and report.apart):
         raise typer.Exit(MISMATCH)
     if not report.compared:
         raise typer.Exit(MISSING)

@@ -50,6 +50,9 @@ def model(
         Path | None, typer.Option("--html", help="With --against, write a page: the layers, with where they differ.")
     ] = None,
     as_json: AsJson = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="With --against, end with 1 too where a layer departs.")
+    ] = False,
 ) -> None:
     """Say of each layer of a quantized network which convention makes what a runtime computed, and which layer parts.
 
