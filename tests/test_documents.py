@@ -14,15 +14,17 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 from jsonschema import Draft202012Validator
 
+from sim import explain
 from sim.command.app import app
 from sim.terminal import output
 from sim.terminal.documents import UnknownDocument, as_document, document_names, schema_text
 from support.command import lanewise
-from support.documents import WrongDocument, compare, validator
+from support.documents import WrongDocument, compare, unfilled, validator
 
 ROOT = Path(__file__).parents[1]
 FILES = {"captured-call", "trace"}
@@ -71,6 +73,7 @@ def test_a_schema_allows_no_field_that_it_does_not_name(name: str) -> None:
     """Its objects are closed, here or, where another document has them within its own, there."""
     schema = json.loads(schema_text(name))
     shared = schema.get("$defs", {}).get("report")
+    schema["$defs"] = {key: one for key, one in schema.get("$defs", {}).items() if "$id" not in one}  # it has its turn
     open_ones = [each for each in objects_in(schema) if each is not shared and each.get("additionalProperties", True)]
     told = ["unevaluatedProperties" in each or name == "rtl-test" or "megahertz" in each["properties"]
             for each in open_ones if each.get("additionalProperties") is not False]  # fmt: skip
@@ -140,6 +143,44 @@ def test_a_field_of_another_type_is_noticed() -> None:
     report = report_of_a_check()
     with pytest.raises(WrongDocument, match="seed"):
         compare("check", report | {"seed": "1"})
+
+
+def documents_of_explanations() -> list[dict[str, Any]]:
+    """One equal to others, one that matches several, one that a derivation refuses, one that nothing explains."""
+    questions = (
+        explain(np.array([0], np.int8), accumulators=np.array([-2]), multiplier=2**30, shift=1),
+        explain(np.array([11, -11, 6, 127, 1], np.int8), accumulators=np.array([7984, -7984, 4513, 88526, 348]),
+                multiplier=1583594044, shift=9),
+        explain(np.array([2, 2], np.int8), accumulators=np.array([1, 3]), scale=1.5),
+        explain(np.array([-5, 9, -4], np.int8), accumulators=np.array([-10, 18, -8]), multiplier=2**30, shift=-1),
+    )  # fmt: skip
+    return [as_document("explain", each.as_json()) for each in questions]
+
+
+def test_an_explanation_is_of_its_schema_with_every_part_that_it_may_have() -> None:
+    documents = documents_of_explanations()
+    for document in documents:
+        compare("explain", document)
+    assert unfilled("explain", documents) == []
+
+
+def test_a_part_that_no_document_has_is_named() -> None:
+    documents = documents_of_explanations()
+    for document in documents:
+        for match in document["matches"]:
+            match["alike"] = []
+    assert unfilled("explain", documents) == ["explain.matches[].alike[]"]
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "missing"),
+    [("model", {"layers": [{"trace": {}}]}, "element"), ("prove-kernel", {"check": {}}, "implementations")],
+)
+def test_a_schema_that_refers_to_another_stands_by_itself(name: str, document: dict[str, Any], missing: str) -> None:
+    """What it refers to is in it, and is looked at: nothing else is handed to the validator."""
+    alone = Draft202012Validator(json.loads(schema_text(name)))
+    said = [inner.message for problem in alone.iter_errors(document) for inner in problem.context]
+    assert f"'{missing}' is a required property" in said
 
 
 def test_whatever_commands_print_in_tests_is_compared() -> None:

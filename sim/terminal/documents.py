@@ -6,6 +6,7 @@ The schemas lie in `schemas` beside this module, those of another package's comm
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import entry_points
@@ -17,6 +18,8 @@ from typing import Any, Final
 from isa.errors import LanewiseError
 
 _FOLDER: Final = "schemas"
+_REFERENCE: Final = re.compile(r'"\$ref": "urn:lanewise:(?P<name>[^:]+):\d+#')
+"""From one schema to a part of another."""
 
 
 class UnknownDocument(LanewiseError, LookupError):
@@ -29,7 +32,21 @@ def document_names() -> list[str]:
 
 
 def schema_text(name: str) -> str:
-    """The JSON Schema (draft 2020-12) of a document, as text.  Raises UnknownDocument."""
+    """The JSON Schema (draft 2020-12) of a document, as text.  Raises UnknownDocument.
+
+    It stands by itself: schemas that it refers to are among its `$defs`, each under its own `$id`.
+    """
+    text = _own_text(name)
+    others = sorted({match["name"] for match in _REFERENCE.finditer(text)})
+    if not others:
+        return text
+    schema = json.loads(text)
+    within = (json.loads(schema_text(other)) for other in others)
+    schema["$defs"] = schema.get("$defs", {}) | {other["$id"]: other for other in within}
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
+def _own_text(name: str) -> str:
     for folder in _folders():
         file = folder / f"{name}.json"
         if file.is_file() and file.parent == folder:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from referencing import Registry, Resource
 
-from sim.terminal.documents import document_names, schema_text
+from sim.terminal.documents import schema_text
 
 
 class WrongDocument(AssertionError):
@@ -26,10 +26,32 @@ def compare(name: str, document: object) -> None:
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    """Of a document; schemas may refer to each other."""
-    schemas = {each: json.loads(schema_text(each)) for each in document_names()}
-    resources: list[tuple[str, Resource[Any]]] = [
-        (schema["$id"], Resource.from_contents(schema)) for schema in schemas.values()
-    ]
-    registry: Registry[Any] = Registry().with_resources(resources)
-    return Draft202012Validator(schemas[name], registry=registry)
+    """Of a document: its schema stands by itself."""
+    return Draft202012Validator(json.loads(schema_text(name)))
+
+
+def unfilled(name: str, documents: Sequence[object]) -> list[str]:
+    """The parts of a schema that none of these documents has: fields, elements of lists, alternatives."""
+    return list(_unfilled(validator(name), documents, name))
+
+
+def _unfilled(part: Draft202012Validator, values: Sequence[Any], place: str) -> Iterator[str]:
+    """The parts without a value within a part, by the values that the documents have there."""
+    if not values:
+        yield place
+        return
+    schema: Any = part.schema
+    if "$ref" in schema:
+        found = part._resolver.lookup(schema["$ref"])
+        yield from _unfilled(part.evolve(schema=found.contents, _resolver=found.resolver), values, place)
+    for at, choice in enumerate(schema.get("anyOf", ())):
+        chosen = part.evolve(schema=choice)
+        yield from _unfilled(chosen, [value for value in values if chosen.is_valid(value)], f"{place}|{at}")
+    fields = schema.get("properties", {})
+    for field, inner in fields.items():
+        yield from _unfilled(part.evolve(schema=inner), [v[field] for v in values if field in v], f"{place}.{field}")
+    if isinstance(others := schema.get("additionalProperties"), dict):
+        named = [one for value in values for field, one in value.items() if field not in fields]
+        yield from _unfilled(part.evolve(schema=others), named, f"{place}.*")
+    if "items" in schema:
+        yield from _unfilled(part.evolve(schema=schema["items"]), [one for v in values for one in v], f"{place}[]")
