@@ -112,13 +112,27 @@ def test_a_run_without_common_cases_has_no_cycles() -> None:
         (("--run", "1", "--against", "2", "--allow", "9", "--slower", "99"), 1),
         (("--run", "1", "--against", "2", "--allow", "9", "--slower", "101"), 0),
         (("--run", "3"), 2),
-        (("--run", "1", "--new"), 2),
+        (("--run", "1", "--new"), 0),
+        (("--run", "1", "--slower", "0"), 1),
+        (("--run", "1", "--slower", "0", "--allow", "2"), 0),
     ],
 )
 def test_the_exit_code_is_by_threshold(store: Path, options: tuple[str, ...], code: int) -> None:
     result = lanewise("results", store, *options)
     assert result.exit_code == code
     assert "Traceback" not in result.output
+
+
+def test_a_first_run_has_nothing_to_compare_with_says_so_and_writes_its_files(store: Path, tmp_path: Path) -> None:
+    files = [tmp_path / "r.xml", tmp_path / "r.html"]
+    options = ("--run", "1", "--new", "--slower", "3", "--junit", files[0], "--html", files[1])
+    result = lanewise("results", store, *options, columns=200)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "nothing to compare with: night has no run before run 1, so nothing counts as new or slower\n"
+    )
+    assert "2 differs" in result.stdout
+    assert all(file.stat().st_size for file in files)
 
 
 def test_a_run_that_is_not_finished_ends_with_3(tmp_path: Path) -> None:

@@ -40,6 +40,19 @@ def hook(folder: Path, *files: str) -> tuple[int, str]:
     return done(folder, *LANEWISE, *words, *given["args"].strip("[]").split(", "), *taken)
 
 
+def test_the_action_keeps_the_store_of_a_run_with_faults() -> None:
+    """What takes it up and what keeps it are steps of their own, of the same files; the second one always."""
+    steps = re.split(r"^    - ", (ROOT / "docs" / "ci" / "action.yml").read_text(), flags=re.M)
+    (taken,) = [step for step in steps if "uses: actions/cache/restore@" in step]
+    (kept,) = [step for step in steps if "uses: actions/cache/save@" in step]
+    paths = [re.findall(r"path: \|\n((?: {10}\S+\n)+)", step) for step in (taken, kept)]
+    assert (len(paths[0]), paths[0]) == (1, paths[1])
+    assert kept.startswith("if: always()\n")
+    (ident,) = re.findall(r"id: (\w+)", taken)
+    assert f"steps.{ident}.outputs.cache-primary-key" in kept
+    assert not [step for step in steps if "uses: actions/cache@" in step]
+
+
 def test_its_tests_pass_and_fail_with_a_wrong_kernel(copy: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     shutil.copytree(copy, wrong)

@@ -14,7 +14,7 @@ from sim.campaign.page import results_page
 from sim.campaign.report import render_results, report_of, show_results
 from sim.campaign.result import FAILED
 from sim.campaign.store import Store
-from sim.terminal.output import fail, print_json, print_shown, write_file
+from sim.terminal.output import fail, print_json, print_progress, print_shown, write_file
 from sim.terminal.writable import require_writable
 
 
@@ -43,7 +43,7 @@ def results(
 
             write_file(parquet_file, packed_results(opened, report.run))
     if report.trend is None and (new or slower is not None):
-        fail(f"{'--new' if new else '--slower'} compares with a run before, and {report.run.name} has none")
+        print_progress(f"nothing to compare with: {report.run.name} has no run before run {report.run.number}, so nothing counts as new or slower")
     if as_json:
         print_json("results", report.as_json())
     else:
@@ -52,7 +52,7 @@ def results(
         write_file(junit_file, render_results(report))
     if html_file is not None:
         write_file(html_file, results_page(report).encode())
-    counted, cycles = report.rows, 0.0
+    counted, cycles = () if new else report.rows, 0.0
     if report.trend is not None:
         counted = report.trend.new if new else counted
         cycles = max((100 * one.change for one in report.trend.cycles), default=0.0)
