@@ -55,11 +55,48 @@ def test_a_call_that_is_wrong_by_undefined_bytes_is_checked_with_its_seed_and_co
     assert f"{told['reason']} (called with the seed {told['call_seed']})" in again.stdout
 
 
+def opened(command: str) -> Result:
+    """What a command says that a report has printed; a session that nobody asks anything stands where it opens."""
+    program, *words = shlex.split(command)
+    assert program == "lanewise"
+    return CliRunner().invoke(sim.command.app.app, words, input="")
+
+
+def test_the_command_of_a_counter_example_opens_it_at_the_fault(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(SOURCE.read_text().replace("vqrdmulhq_n_s32", "vqdmulhq_n_s32"))
+    found = json.loads(run(*QUICK, "--source", str(wrong), "--march", "armv8.2-a", "--json").stdout)["check"]
+    session = opened(found["debug"])
+    assert session.exit_code == 0, session.output
+    (told,) = (line for line in found["first_divergence"].splitlines() if line.startswith("wrong.c -O2: output[0]"))
+    assert told.removeprefix("wrong.c -O2: ").split("  (")[0] in session.stdout
+    assert "quantize_down, mode acl_19_08, wrong.c -O2" in session.stdout
+    assert "--march armv8.2-a" in found["debug"]
+
+
+def test_the_command_of_a_call_that_reads_undefined_bytes_has_its_seed(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.c"
+    before, body, after = (SOURCE.parent / "kernel_plain.c").read_text().partition("    if (bias) {\n")
+    undefined = '    size_t r; __asm__ volatile("mov %0, x17" : "=r"(r)); if (r < 5) length = 0;\n'
+    wrong.write_text(before + undefined + body + after)
+    found = json.loads(run(*QUICK, "--source", str(wrong), "--json").stdout)["check"]
+    assert f"--seed {found['seed']} " in found["debug"]
+    assert found["first_divergence"].splitlines()[0].partition("input set 0: ")[2] in opened(found["debug"]).stdout
+
+
 def test_two_builds_are_compared() -> None:
     result = run(*QUICK, "--same", "O1", "kernel_plain.c@O2", "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert (found["outcome"], [build["build"] for build in found["builds"]]) == ("proved", ["kernel_plain.c -O2"])
+
+
+def test_builds_that_are_not_the_same_have_a_command_for_the_one_that_the_reference_refutes(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.c"
+    wrong.write_text(SOURCE.read_text().replace("vqrdmulhq_n_s32", "vqdmulhq_n_s32"))
+    found = json.loads(run(*QUICK, "--same", str(wrong), "kernel.c", "--json").stdout)["check"]
+    assert opened(found["debug"]).stdout.startswith("quantize_down, mode acl_19_08, wrong.c -O2")
+    assert (found["beside"], found["debug_beside"]) == ("", "")
 
 
 def test_a_build_that_is_another_is_refuted_without_the_reference(tmp_path: Path) -> None:
@@ -94,6 +131,10 @@ def test_other_operations_of_floating_point_are_unknown_and_named() -> None:
         (("quantize_down", "--same", "O2", "O2"), "twice"),
         (("sqadd", "--each", "x=1"), "--each is about kernels"),
         (("transpose1xw", "--lengths", "7"), "no input set of length 7: give some of 0, 16..17, 21"),
+        (
+            ("void f(size_t n)", "--same", "a.c", "b.c", "--compile", "cc -c a.c"),
+            "--compile says how a kernel's source is compiled, and a prototype has none",
+        ),
         (("no_such_kernel",), "no kernel and no claim is called 'no_such_kernel'; `lanewise kernels` names"),
         (("no_such_file.py",), "cannot read no_such_file.py: No such file or directory; give the path"),
     ],
@@ -195,3 +236,11 @@ def test_rows_of_a_kernel_without_a_number_of_rows_or_with_inputs_of_its_own_are
 def test_shapes_without_the_padding_that_a_step_writes_are_no_inputs() -> None:
     result = run("offset_contribution", "--mode", "acl_19_08_neon", "--lengths", "4", "--opt", "O1", "--jobs", "1")
     assert (result.exit_code, "columns 0," in result.stdout) == (0, True)
+
+
+def test_a_source_of_the_kernel_that_is_not_its_first_is_named_in_that_command(tmp_path: Path) -> None:
+    file = Path(_rows_kernel(tmp_path, "0, 9"))
+    (tmp_path / "g.c").write_text((tmp_path / "f.c").read_text().replace("= x[r", "= 1 + x[r"))
+    file.write_text(file.read_text().replace('Path("f.c")', 'Path("f.c"), Path("g.c")'))
+    found = json.loads(run(str(file), "--lengths", "1", "--rows", "2", "--jobs", "1", "--json").stdout)["check"]
+    assert opened(found["debug"]).stdout.startswith("f, g.c -O2")

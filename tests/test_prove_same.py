@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,22 @@ def test_neither_of_two_builds_is_called_right_and_the_numbers_that_matter_are_s
     assert re.search(r"inputs n=17, less=3, x\[3\]=5, x\[16\]=77, the others of x 0", shown)
     assert ", golden " not in shown
     assert "in 1 shape of the length 17" in shown
+
+
+def test_of_two_functions_neither_has_failed_and_both_are_opened_with_what_they_differ_in(tmp_path: Path) -> None:
+    file = tmp_path / "pair.c"
+    file.write_text(CODE.replace("return sum - less;", "return sum - less + (x[3] == 5);"))
+    shown = run(SUM, "--same", f"{file}:forwards", f"{file}:backwards@O1", "--lengths", "4", "--each", "less=3").output
+    assert "DIFFERENT pair.c:forwards -O2 and pair.c:backwards -O1\n" in shown
+    assert "DIFFERENT: 2 builds of f do not give the same\n" in shown
+    assert ("FAILED" in shown, "golden" in shown, " same? " in shown) == (False, False, True)
+    one, other = re.findall(r"^(?:debug|beside it): lanewise (.*)$", shown, re.MULTILINE)
+    for command, title in ((one, "pair.c:backwards -O1"), (other, "pair.c:forwards -O2")):
+        session = CliRunner().invoke(sim.command.app.app, shlex.split(command), input="end\nlanes x0\nquit\n")
+        given = re.search(rf"{re.escape(title)},? (?:gives )?(-?\d+)", shown)
+        assert session.exit_code == 0, session.output
+        assert given is not None
+        assert session.stdout.endswith(f"(lanewise) lanes x0\n{int(given[1]) % 2**32}\n")
 
 
 def test_the_questions_that_are_told_add_up(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def _structure(struct: Struct, text: str) -> tuple[Struct, dict[str, Any] | None
     value, types = _json(text), {name: np.dtype(dtype) for name, dtype in struct.fields}
     if isinstance(value, list) and struct.by_pointer and all(isinstance(one, dict) for one in value):
         each = [fields_of(struct, one) for one in value]
-        columns = {name: _of_json(of.base.name, [one[name] for one in each]) for name, of in types.items()}
+        columns = {name: array_of(of.base.name, [one[name] for one in each]) for name, of in types.items()}
         return replace(struct, shape=(len(value),)), nested(columns), {}
     if not isinstance(value, dict):
         raise ValueError(f"give its fields as JSON: {', '.join(types)}")
@@ -161,10 +161,10 @@ def _structure(struct: Struct, text: str) -> tuple[Struct, dict[str, Any] | None
     for offset, pointer in struct.pointers:
         if pointer is not None:
             given = fields.pop(pointer.name.removeprefix(f"{struct.name}."), None)
-            arrays[pointer.name] = None if given is None else _of_json(pointer.dtype, given)
+            arrays[pointer.name] = None if given is None else array_of(pointer.dtype, given)
             pointer = _shaped(pointer, arrays[pointer.name])
         pointers.append((offset, pointer))
-    made = {name: _of_json(types[name].base.name, one) if name in types else one for name, one in fields.items()}
+    made = {name: array_of(types[name].base.name, one) if name in types else one for name, one in fields.items()}
     return replace(struct, pointers=tuple(pointers)), nested(fields_of(struct, nested(made))), arrays
 
 
@@ -182,17 +182,18 @@ def _json(text: str) -> Any:
         raise ValueError(f"it is no JSON ({error})") from None
 
 
-def _of_json(dtype: str, value: Any) -> np.ndarray[Any, Any]:
-    """The array of that dtype that JSON lists, or a number, are.  Raises ValueError, TypeError, ArithmeticError."""
+def array_of(dtype: str, value: Any) -> np.ndarray[Any, Any]:
+    """The array of that dtype that lists of JSON, or a number, are.  Raises ValueError, TypeError, ArithmeticError."""
     kinds, noun = ((int, bool, float), "numbers") if np.dtype(dtype).kind == "f" else ((int, bool), "integers")
     if not all(type(number) in kinds for number in np.array(value, object).ravel()):
         raise ValueError(f"it must be {noun} for {dtype}, in lists of one length")
-    return _in_range(value, dtype)
+    with np.errstate(over="raise"):
+        return np.array(value, dtype)
 
 
 def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
     if text.startswith("[") or (text.startswith("@") and text.endswith(".json")):
-        return _of_json(dtype, _json(text))
+        return array_of(dtype, _json(text))
     if text.startswith("@"):
         path = Path(text[1:])
         try:
@@ -220,13 +221,7 @@ def _numbers(dtype: str, text: str, count: int | None = None) -> np.ndarray[Any,
         numbers = [float(part) if is_float else int(part, 0) for part in parts]
     except ValueError:
         raise ValueError("give numbers, with commas; of an array also zeros:COUNT, @FILE.npy or JSON") from None
-    return _in_range(numbers, dtype)
-
-
-def _in_range(numbers: Any, dtype: str) -> np.ndarray[Any, Any]:
-    """The array of these numbers.  Raises OverflowError, FloatingPointError for one that no finite number is near."""
-    with np.errstate(over="raise"):
-        return np.array(numbers, dtype)
+    return array_of(dtype, numbers)
 
 
 def _fields(struct: Struct, text: str) -> dict[str, Any]:

@@ -160,9 +160,11 @@ class Report:
     `common_flags` are those that every build has before its own.  `engine` is what the builds ran on.  `separation`
     counts the vectors that tell the kernel's conventions apart.  `tolerance` is that of floating-point outputs, ""
     where every bit counts.  `mode` is the kernel's, "" where it has one only.  `shrunk` is the first failing input set
-    made small, as text, `debug` the command that opens it where it goes wrong, "" where there is none.  `hindrance`
-    says what of the environment ended it early, such as a full disk; `power` how much the inputs can tell, None where
-    nothing was aimed; `questions` are commands that decide whether others could tell more.
+    made small, as text, `debug` the command that opens it where it goes wrong, "" where there is none.  `beside` is the
+    build whose results the others are compared with where there is no golden reference, `debug_beside` the command that
+    opens its call; "" where there is one.  `hindrance` says what of the environment ended it early, such as a full
+    disk; `power` how much the inputs can tell, None where nothing was aimed; `questions` are commands that decide
+    whether others could tell more.
     """
 
     kernel: str
@@ -178,6 +180,8 @@ class Report:
     tolerance: str = ""
     shrunk: str = ""
     debug: str = ""
+    beside: str = ""
+    debug_beside: str = ""
     mode: str = ""
     power: Power | None = None
     questions: Sequence[str] = ()
@@ -307,6 +311,8 @@ class Report:
             "coverage": {name: share.as_json() for name, share in self.coverage.items()},
             "shrunk": self.shrunk,
             "debug": self.debug,
+            "beside": self.beside,
+            "debug_beside": self.debug_beside,
             "first_divergence": self.first_divergence,
             "seed": self.seed,
             "reproduce": self.reproduce,

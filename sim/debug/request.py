@@ -14,6 +14,7 @@ from sim.call.limits import MAX_INSTRUCTIONS
 from sim.check.aim.aiming import aim
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.vectors import call_seed, make_vectors
+from sim.check.written_inputs import read_inputs
 from sim.cycles.typical import output_elements, typical_arguments
 from sim.debug.calls import DebugError, DebuggedCall, debug_captured, debug_failing, debug_function, debug_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
@@ -32,9 +33,10 @@ class DebugRequest:
 
     `what` is a kernel, a kernel file (.py), captured calls (.jsonl), or a source, object or library with the function
     `symbol` and its `arguments`.  Of a kernel, `number` is an input set of a check with that `seed` and so many random
-    `vectors`, and `failing` asks for the first one that fails, made small; `faults` are the source lines, of which a
-    check has found one at fault, such as "kernel.c:41".  Its code may be `kernel_symbol` of an `object_file`, and it
-    may `hold` numbers of its calls; `compile_with` is how the source of it, or of a function, is compiled.
+    `vectors`, `inputs` is one as JSON, and `failing` asks for the first one that fails, made small; `faults` are the
+    source lines, of which a check has found one at fault, such as "kernel.c:41".  Its code may be `kernel_symbol` of an
+    `object_file`, and it may `hold` numbers of its calls; `compile_with` is how the source of it, or of a function, is
+    compiled.
     """
 
     what: str
@@ -49,6 +51,7 @@ class DebugRequest:
     seed: int = 1
     vectors: int | None = None
     number: int | None = None
+    inputs: str | None = None
     failing: bool = False
     faults: tuple[str, ...] = ()
     call: str | None = None
@@ -65,8 +68,15 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
     path = Path(wanted.what)
     is_file = is_path(wanted.what)
     is_kernel = not is_file or path.suffix == ".py"
-    if not is_kernel and (wanted.failing or wanted.number is not None or wanted.length is not None or wanted.mode):
-        raise DebugError(f"--failing, --set, --length and --mode are for a kernel, and {wanted.what} is none")
+    which = {
+        "--failing": wanted.failing, "--set": wanted.number is not None, "--inputs": wanted.inputs is not None,
+        "--length": wanted.length is not None,
+    }  # fmt: skip
+    chosen = [option for option, given in which.items() if given]
+    if not is_kernel and (chosen or wanted.mode):
+        raise DebugError(f"{', '.join(which)} and --mode are for a kernel, and {wanted.what} is none")
+    if len(chosen) > 1:
+        raise DebugError(f"{chosen[0]} and {chosen[1]} both say which call of the kernel: give one of them")
     if is_kernel and wanted.symbol is not None:
         raise DebugError(f"{wanted.what} is a kernel and takes no function or argument such as {wanted.symbol!r}")
     if wanted.faults and not is_kernel:
@@ -107,6 +117,8 @@ def _of_kernel(kernel: Kernel, wanted: DebugRequest) -> DebuggedCall:
     job = Job(sources[0], (wanted.level, *kernel.flags, *wanted.flags) if compiled else ())
     if wanted.failing:
         return _failing(kernel, job, wanted)
+    if wanted.inputs is not None:
+        return debug_kernel(kernel, job, read_inputs(kernel, wanted.inputs), wanted.seed)
     if wanted.number is not None:
         vectors = make_vectors(kernel, wanted.vectors, wanted.seed)
         if wanted.number >= len(vectors.inputs):

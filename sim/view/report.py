@@ -42,6 +42,8 @@ def show_report(report: Report, console: Console) -> None:
         verdict = f"[yellow]STOPPED[/yellow]: {escape(report.hindrance)}; {_until_then(report)}"
     elif report.interrupted:
         verdict = f"[yellow]INTERRUPTED[/yellow]: {_until_then(report)}"
+    elif report.failures and all(_is_difference(outcome) for outcome in report.failures):
+        verdict = f"[red]DIFFERENT[/red]: {counted(count, 'build')} of {escape(report.title)} do not give the same"
     elif report.failures:
         verdict = f"[red]FAILED[/red]: {len(report.failures)} of {count} implementations"
     elif report.lanes_compared == 0:
@@ -57,6 +59,13 @@ def show_report(report: Report, console: Console) -> None:
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
     if report.debug:
         console.print(f"debug: {escape(report.debug)}", highlight=False, soft_wrap=True)
+    if report.debug_beside:
+        console.print(f"beside it: {escape(report.debug_beside)}", highlight=False, soft_wrap=True)
+
+
+def _is_difference(outcome: Outcome) -> bool:
+    """Whether it gives something else than another build, either of which may be the wrong one."""
+    return outcome.mismatch is not None and outcome.mismatch.between is not None
 
 
 def _until_then(report: Report) -> str:
@@ -76,7 +85,12 @@ def _show_failures(report: Report, console: Console) -> None:
             others = first.failure.splitlines()
             lines = [line for line, other in zip(lines, others, strict=True) if line != other]
             alike = f": as {first.title}{', but' if lines else ''}"
-        console.print(f"[red]FAILED[/red] [bold]{escape(outcome.title)}[/bold]{escape(alike)}", highlight=False)
+        heading = f"[red]FAILED[/red] [bold]{escape(outcome.title)}[/bold]"
+        if _is_difference(outcome):
+            heading = (
+                f"[red]DIFFERENT[/red] [bold]{escape(report.beside)}[/bold] and [bold]{escape(outcome.title)}[/bold]"
+            )
+        console.print(f"{heading}{escape(alike)}", highlight=False)
         console.print(escape("\n".join([*lines, ""])), highlight=False, soft_wrap=True)
 
 
@@ -137,11 +151,14 @@ def _table(report: Report, without: Collection[str]) -> Table:
     table.add_column(escape(report.kernel), overflow="fold")
     shown = [name for name in _COLUMNS if name not in without]
     for name in shown:
-        table.add_column(name, justify="left" if name in ("code", "golden?") else "right", no_wrap=True)
+        heading = "same?" if report.beside and name == "golden?" else name
+        table.add_column(heading, justify="left" if name in ("code", "golden?") else "right", no_wrap=True)
     for outcome in report.outcomes:
         colour = _COLOURS[outcome.verdict]
         cells = dict.fromkeys(_COLUMNS, "-")
-        cells |= {"lanes": f"{outcome.lanes_compared:,}", "golden?": f"[{colour}]{outcome.verdict}[/{colour}]"}
+        cells["lanes"] = f"{outcome.lanes_compared:,}"
+        if outcome.failure or outcome.title != report.beside:  # it is the same as itself
+            cells["golden?"] = f"[{colour}]{outcome.verdict}[/{colour}]"
         if not outcome.made_as:  # else it executes no instructions
             cells |= {
                 "instructions": f"{outcome.instructions:,}",

@@ -33,6 +33,7 @@ from sim.check.aim.directions import Direction
 from sim.check.aim.power import NOT_FOUND
 from sim.check.aim.solving import FollowedShape, differences, followed
 from sim.check.operand_classes import OperandClass
+from sim.check.written_inputs import plain
 from sim.kernels.extent import element_name, indices_in
 from sim.kernels.kernel import Inputs, Kernel
 from sim.kernels.tolerance import agreement, all_agree
@@ -117,8 +118,8 @@ class FoundInput:
 
     @property
     def plain_inputs(self) -> dict[str, Any] | None:
-        """The inputs as lists and numbers; what is something else as text."""
-        return None if self.inputs is None else {name: _plain(value) for name, value in self.inputs.items()}
+        """The inputs as JSON has them."""
+        return None if self.inputs is None else plain(self.inputs)
 
     def as_json(self) -> dict[str, object]:
         """As plain data."""
@@ -325,12 +326,3 @@ def _is_unlike(kernel: Kernel, wanted: Unlike, inputs: Inputs) -> bool:
         number = wanted.number(golden[wanted.output].shape)
         return number is not None and bool(apart[wanted.output][number])
     return any(each.any() for each in apart.values())
-
-
-def _plain(value: Any) -> Any:
-    """An input as plain data; what is neither array, number nor mapping as text."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return value if value is None or isinstance(value, int | float | str) else str(value)

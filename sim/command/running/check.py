@@ -25,6 +25,7 @@ from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
 from sim.check.separation import Separation, separation_of
 from sim.check.vectors import Vectors
+from sim.command.again import option_words
 from sim.command.options import (
     chosen_kernel,
     chosen_vectors,
@@ -116,10 +117,8 @@ def check(
         "limit": limit, "object": object_file, "compile": compile_with, "symbol": symbol, "march": march,
         "cflags": cflags or None, "core": core, **of_hardware, "hold": hold, "include": include, "with": beside,
     }  # fmt: skip
-    switches = {"--strict": strict, "--constructors": constructors, "--rtl": rtl}
-    reproduce = typed(
-        ["lanewise", "check", kernel, *_words(options), *(switch for switch, given in switches.items() if given)]
-    )
+    switches = {"strict": strict, "constructors": constructors, "rtl": rtl}
+    reproduce = typed(["lanewise", "check", kernel, *_words({**options, **switches})])
     for job in jobs[:1]:
         if job.source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_kernel(chosen, job.source, *job.flags), chosen.symbol, chosen.signature)
@@ -143,7 +142,7 @@ def check(
         of_call = {
             name: value for name, value in options.items() if name not in ("opt", "engine", "core", *of_hardware)
         }
-        same = [*_words(of_call), *["--constructors"] * constructors]
+        same = list(_words({**of_call, "constructors": constructors}))
         report = replace(report, debug=_debugging(report, kernel, chosen, same))
     lacked = lacking((need for outcome in report.outcomes for need in outcome.needs), cores)
     if as_json:
@@ -253,10 +252,7 @@ def _told(work: Callable[[], Result]) -> Result | _Stopped:
 
 def _words(options: Mapping[str, object]) -> Iterator[str]:
     """Options as they are given; those that are not given, or are as they are by themselves, are left out."""
-    for name, values in options.items():
-        if values is not None and (name, values) not in _USUAL:
-            for value in values if isinstance(values, list) else [values]:
-                yield from (f"--{name}", str(value))
+    return option_words({name: value for name, value in options.items() if (name, value) not in _USUAL})
 
 
 def _run(

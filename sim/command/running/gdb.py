@@ -28,6 +28,7 @@ def serve_gdb(
     mode: str | None,
     length: int | None,
     input_set: int | None,
+    inputs: str | None,
     failing: bool,
     fault: list[str] | None,
     vectors: int | None,
@@ -49,8 +50,8 @@ def serve_gdb(
     wanted = DebugRequest(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
-        length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, faults=tuple(fault or ()),
-        call=call, limit=limit,
+        length=length, seed=seed, vectors=vectors, number=input_set, inputs=inputs, failing=failing,
+        faults=tuple(fault or ()), call=call, limit=limit,
         object_file=object_file, kernel_symbol=kernel_symbol, compile_with=compile_with,
         constructors=constructors, hold=held_numbers(hold),
     )  # fmt: skip

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,11 +16,11 @@ from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
 from sim.call.call import CompiledKernel
 from sim.call.kernel_image import open_kernel
-from sim.call.single import written_arguments
 from sim.check.aim.find import AtLine, FindError, FoundInput, InputSearch, Unlike, wanted_of
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import PROGRAM, Outcome, Report
 from sim.check.vectors import Vectors
+from sim.command.again import GivenKernel, debug_again, function_again, option_words
 from sim.command.options import as_compiled, chosen_kernel, compile_flags, optimisation_levels
 from sim.kernels.inputs import numbers_of
 from sim.kernels.kernel import Inputs, Kernel, Outputs
@@ -47,6 +46,8 @@ from sim.view.report import show_report
 
 _SEED = 1
 _MOST_NUMBERS = 4096
+_Again = Callable[[Kernel, Job, Inputs, int], str]
+"""The command that opens a call of a build, with the seed of what its caller does not define."""
 _CLAIMS_A_LINE = 25
 """So many claims give one line of progress where stderr is no terminal."""
 
@@ -86,9 +87,11 @@ def prove(
             fail("--find looks for one input: it goes without --same, --program, --all-lengths, --each, --known", USAGE)
         if same and all_lengths:
             fail("--all-lengths compares with the golden reference, --same two builds: give one of them", USAGE)
+        if compile_with is not None and not kernel.sources:
+            fail("--compile says how a kernel's source is compiled, and a prototype has none: name its objects", USAGE)
         if source and compile_with is not None:
             fail("--source names what is compiled, --compile how to do it: give one of them", USAGE)
-        told_how = None if compile_with is None else (kernel.sources[0], compile_with)
+        given = GivenKernel(what, kernel.sources, compile_with)
         if compile_with is not None:
             kernel = replace(kernel, sources=(as_compiled(kernel.sources[0], compile_with),), program=None)
         if source:
@@ -109,26 +112,21 @@ def prove(
         shapes = shapes_of(kernel, _numbers("--lengths", lengths), _numbers("--rows", rows) if rows else None)
         asked = (shapes, _each(each), frozenset(known or ()))
         _require_inputs(kernel, shapes, {"--each": asked[1], "--known": asked[2]})
-        options = {"mode": [mode] if mode else [], "lengths": [lengths], "rows": [rows] if rows else [],
-                   "each": each, "known": known, "source": source,
-                   "symbol": [symbol] if symbol else [], "march": [march] if march else [],
-                   "cflags": [cflags] if cflags else [], "include": include,
-                   "compile": [compile_with] if compile_with else []}  # fmt: skip
-        words = ["lanewise", "prove", what, *(["--same", *same] if same else ["--opt", opt])]
-        words += ["--all-lengths"] * all_lengths + ["--program"] * program
-        words += [
-            word for name, values in options.items() for value in values or () for word in (f"--{name}", str(value))
-        ]
+        code = {"mode": mode, "symbol": symbol, "march": march, "cflags": cflags or None, "include": include}
         if wanted is not None:
             search = InputSearch(
                 kernel=kernel, shapes=shapes, seconds=timeout, jobs=jobs, kept_in=_cache(no_cache),
                 has_reference=not is_prototype,
             )  # fmt: skip
-            _find(search, builds, wanted, told_how, as_json)
+            _find(search, builds, wanted, given, as_json)
             return
-        told = typed(words)
+        asked_for = {
+            "opt": None if same else opt, "all-lengths": all_lengths, "program": program, "lengths": lengths,
+            "rows": rows, "each": each, "known": known, "source": source, "compile": compile_with, **code,
+        }  # fmt: skip
+        reproduce = typed(["lanewise", "prove", what, *(("--same", *same) if same else ()), *option_words(asked_for)])
         _prove_kernel(kernel, builds, *asked, timeout, jobs, no_cache, same is not None, is_prototype, all_lengths,
-                      as_json, told)  # fmt: skip
+                      as_json, reproduce, given, code)  # fmt: skip
         return
     of_kernels = {
         "--mode": mode,
@@ -143,9 +141,9 @@ def prove(
         "--all-lengths": all_lengths,
         "--program": program,
     }
-    if given := [name for name, value in of_kernels.items() if value]:
+    if options := [name for name, value in of_kernels.items() if value]:
         fail(
-            f"{given[0]} is about kernels, and {what!r} is none: they are {', '.join(kernel_names())}, or FILE.py",
+            f"{options[0]} is about kernels, and {what!r} is none: they are {', '.join(kernel_names())}, or FILE.py",
             USAGE,
         )
     claims = claims_in(Path(what)) if what.endswith(".py") else named(built_in_claims(), what)
@@ -273,7 +271,7 @@ def _require_inputs(kernel: Kernel, shapes: Sequence[Shape], named: Mapping[str,
 def _prove_kernel(
     kernel: Kernel, jobs: Sequence[Job], shapes: Sequence[Shape], each: Mapping[str, Sequence[int]],
     known: frozenset[str], seconds: float, processes: int, no_cache: bool, same: bool, is_prototype: bool,
-    all_lengths: bool, as_json: bool, reproduce: str,
+    all_lengths: bool, as_json: bool, reproduce: str, given: GivenKernel, code: Mapping[str, object],
 ) -> None:  # fmt: skip
     names = [" ".join([job.name, *job.flags[:1]]) for job in jobs]
     builds = {
@@ -302,9 +300,10 @@ def _prove_kernel(
         first = jobs[0]
         compared = CompiledKernel(image, first.of(kernel), engine="machine")
         kernel = replace(kernel, golden=lambda inputs: compared.call(inputs, _SEED).outputs["machine"])
-    checked = _checked(kernel, dict(zip(names, jobs, strict=True)), proof, reproduce)
-    if is_prototype and checked is not None:
-        checked = replace(checked, outcomes=[_between(names[0], outcome) for outcome in checked.outcomes])
+    again: _Again = partial(debug_again, given, options=code)
+    if is_prototype:
+        again = partial(function_again, "debug", given)
+    checked = _checked(kernel, dict(zip(names, jobs, strict=True)), proof, reproduce, again, is_prototype)
     if as_json:
         print_json("prove-kernel", {**proof.as_json(), "check": None if checked is None else checked.as_json()})
     else:
@@ -316,13 +315,8 @@ def _prove_kernel(
     raise typer.Exit({"proved": 0, "counter-example": MISMATCH, "unknown": MISSING}[proof.outcome])
 
 
-def _find(
-    search: InputSearch, jobs: Sequence[Job], wanted: AtLine | Unlike, told: tuple[Path, str] | None, as_json: bool
-) -> None:
-    """Look for an input, tell what came of it, and end with the exit code that says so.
-
-    `told` are a source and how it was compiled to what the only job has, if it was.
-    """
+def _find(search: InputSearch, jobs: Sequence[Job], wanted: AtLine | Unlike, given: GivenKernel, as_json: bool) -> None:
+    """Look for an input, tell what came of it, and end with the exit code that says so."""
     found, nowhere = list[tuple[FoundInput, str]](), list[FindError]()
     try:
         with progress_bar() as progress:
@@ -337,9 +331,10 @@ def _find(
                 require_fit(image, search.kernel.symbol, search.kernel.signature)
                 title = " ".join([job.name, *job.flags[:1]])
                 try:
-                    found += [
-                        (one, _run_again(search.kernel, job, one, told)) for one in search.at_line(title, image, wanted)
-                    ]
+                    for one in search.at_line(title, image, wanted):
+                        inputs, kernel = one.inputs, search.kernel
+                        again = "" if inputs is None else function_again("run", given, kernel, job, inputs, None)
+                        found.append((one, again))
                 except FindError as error:  # another source may have the line
                     nowhere.append(error)
     except KeyboardInterrupt:
@@ -354,22 +349,6 @@ def _find(
     raise typer.Exit(0 if "found" in verdicts else MISMATCH if verdicts == {"none can"} else MISSING)
 
 
-def _run_again(kernel: Kernel, job: Job, found: FoundInput, told: tuple[Path, str] | None) -> str:
-    """The command that makes the call with what was found; "" where nothing was, or arguments are no text."""
-    if found.inputs is None or job.source is None:
-        return ""
-    texts = written_arguments(kernel.signature, kernel.arguments(found.inputs))
-    if texts is None:
-        return ""
-    source, command = (job.source, None) if told is None else told
-    words = ["lanewise", "run", str(source), kernel.symbol, *texts]
-    if job.flags:
-        level, *flags = job.flags
-        words += ["--opt", level.removeprefix("-"), *(["--cflags", shlex.join(flags)] if flags else [])]
-    words += [] if command is None else ["--compile", command]
-    return typed([*words, *(word for path in kernel.with_sources for word in ("--with", str(path)))])
-
-
 def _between(first: str, outcome: Outcome) -> Outcome:
     """An outcome of a function without a golden reference: another is beside it, which may be the wrong one."""
     if outcome.mismatch is None:
@@ -378,7 +357,9 @@ def _between(first: str, outcome: Outcome) -> Outcome:
     return replace(outcome, mismatch=said, failure=outcome.failure.replace(str(outcome.mismatch), str(said)))
 
 
-def _checked(kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reproduce: str) -> Report | None:
+def _checked(
+    kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reproduce: str, again: _Again, is_prototype: bool
+) -> Report | None:
     """The check of the builds on the inputs of the first counter-example; None where there is none."""
     refuted = [(b, f) for b in proof.compared for f in b.failures if f.inputs is not None]
     if not refuted:
@@ -388,12 +369,18 @@ def _checked(kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reprod
     seed = _SEED if failure.call_seed is None else failure.call_seed
     vectors = Vectors([failure.inputs], [kernel.expected(failure.inputs)], seed, call_seeds=(seed,))
     chosen = [jobs[name] for name in dict.fromkeys([*([proof.builds[0].build] if proof.same else []), build.build])]
+    outcomes = [check_job(kernel, job, vectors) for job in chosen]
+    failed = [job for job, outcome in zip(chosen, outcomes, strict=True) if outcome.failure] or chosen[-1:]
+    first = proof.builds[0].build
     return Report(
         kernel=kernel.name,
         compiler=compiler_version(),
         seed=seed,
-        outcomes=[check_job(kernel, job, vectors) for job in chosen],
+        outcomes=[_between(first, outcome) for outcome in outcomes] if is_prototype else outcomes,
         reproduce=reproduce,
+        debug=again(kernel, failed[0], failure.inputs, seed),
+        beside=first if is_prototype else "",
+        debug_beside=again(kernel, chosen[0], failure.inputs, seed) if is_prototype else "",
         common_flags=fixed_flags(*(job.source for job in chosen if job.source and is_source(job.source))),
         engine="lockstep",
         tolerance=str(kernel.tolerance or ""),

@@ -43,6 +43,7 @@ def trace(
     mode: str | None,
     length: int | None,
     input_set: int | None,
+    inputs: str | None,
     failing: bool,
     vectors: int | None,
     seed: int,
@@ -67,7 +68,8 @@ def trace(
     wanted = DebugRequest(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
         flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
-        length=length, seed=seed, vectors=vectors, number=input_set, failing=failing, call=call, limit=limit,
+        length=length, seed=seed, vectors=vectors, number=input_set, inputs=inputs, failing=failing,
+        call=call, limit=limit,
         object_file=object_file, kernel_symbol=kernel_symbol, compile_with=compile_with,
         constructors=constructors, hold=held_numbers(hold),
     )  # fmt: skip

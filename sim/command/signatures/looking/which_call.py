@@ -31,6 +31,9 @@ Faults = Annotated[
     typer.Option("--fault", metavar="FILE:LINE", help="A line that the check has found at fault; may be repeated."),
 ]
 InputSet = Annotated[Number, typer.Option("--set", min=0, help="An input set of a kernel's check by its number.")]
+Inputs = Annotated[
+    Text, typer.Option("--inputs", metavar="JSON", help="An input set of a kernel, or @FILE.json; as prove prints it.")
+]
 Vectors = Annotated[Number, typer.Option(min=0, help="Random output lanes of that check.")]
 CapturedId = Annotated[Text, typer.Option("--call", metavar="ID", help="Which one of the captured calls.")]
 CallSeed = Annotated[int, typer.Option(min=0, help="Of random numbers, and of what the caller does not define.")]
