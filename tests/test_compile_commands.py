@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from sim.toolchain.compilers import compiler_version
+from sim.toolchain.objects import compilers_of
 from support.command import lanewise
 
 CLANG = f"{shlex.quote(sys.executable)} -m ziglang clang --target=aarch64-linux-gnu"
@@ -137,6 +140,34 @@ def test_a_check_takes_the_object_and_says_how_to_repeat_it(folder: Path) -> Non
     assert (done.exit_code, report["passed"], len(report["implementations"])) == (0, True, 1)
     assert f"--compile {shlex.quote(command)}" in report["reproduce"]
     assert lanewise("check", "mine.py", "--compile", command.replace("=1", "=2"), "--vectors", "20").exit_code == 1
+
+
+@pytest.mark.usefixtures("verdict_alone")
+@pytest.mark.parametrize("by", ["--compile", "--object"])
+def test_a_report_of_an_object_tells_its_own_compiler_and_no_levels(folder: Path, by: str) -> None:
+    (folder / "both.c").write_text('__asm__(".ident \\"Other compiler 1.2\\"");\n#include "mine.c"\n')
+    command = f"{CLANG} -DBY=2 -O1 -fno-ident -c both.c"
+    subprocess.run([*shlex.split(command), "-o", "both.c.o"], check=True)
+    given = (by, command if by == "--compile" else "both.c.o")
+    report = json.loads(lanewise("check", "mine.py", *given, "--vectors", "20", "--json").stdout)
+    of_proof = given if by == "--compile" else ("--source", "both.c.o")
+    proved = json.loads(lanewise("prove", "mine.py", *of_proof, "--json").stdout)["check"]
+    for told in (report, proved):
+        assert told["compiler"] == "Other compiler 1.2"
+        assert "--opt" not in told["reproduce"]
+        assert told["implementations"][0]["implementation"] == "both.c.o"  # that of the source that was compiled
+
+
+def test_what_says_nothing_of_its_compiler_is_told_so_and_each_of_several_once(folder: Path) -> None:
+    for name, flags in (("silent", "-fno-ident"), ("one", "-O1"), ("other", "-O2")):
+        subprocess.run([*shlex.split(CLANG), "-DBY=1", *flags.split(), "-c", "mine.c", "-o", f"{name}.o"], check=True)
+    (folder / "broken.o").write_bytes(b"\x7fELF")
+    ours, theirs = compiler_version(), compilers_of([folder / "one.o"])
+    assert re.fullmatch(r"clang version [\d.]+", theirs)
+    assert ours.startswith(theirs.replace("version ", ""))
+    assert compilers_of(map(Path, ("one.o", "other.o", "mine.c", "silent.o", "broken.o"))) == (
+        f"{theirs}, {ours}, not told by silent.o, not told by broken.o"
+    )
 
 
 def test_a_proof_and_a_timing_take_it(folder: Path) -> None:

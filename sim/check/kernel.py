@@ -15,8 +15,9 @@ from sim.check.report import Outcome, Report
 from sim.check.separation import separation_of
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import Inputs, Kernel, KernelError
-from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
+from sim.toolchain.compilers import fixed_flags, is_source
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.objects import compilers_of
 
 
 def check_kernel(
@@ -63,7 +64,7 @@ def check_kernel(
     told = ", ".join(f"{name}={value!r}" for name, value in options.items() if name != "flags" or flags)
     return Report(
         kernel=kernel.name,
-        compiler=compiler_version(),
+        compiler=compilers_of(kernel.sources),
         seed=seed,
         outcomes=outcomes,
         reproduce=f"check_kernel({kernel.name}, {told})",

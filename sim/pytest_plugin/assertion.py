@@ -18,9 +18,9 @@ from sim.pytest_plugin.running import record, session_seed
 from sim.shrink.database import Kept
 from sim.shrink.failing import Shrunk, shrink
 from sim.shrink.trial import Failure, Trial, alone
-from sim.toolchain.compilers import compiler_version
 from sim.toolchain.image import ImageError
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.objects import compilers_of
 from sim.toolchain.tools import ToolchainError
 from sim.view.junit import PROPERTIES
 
@@ -148,7 +148,8 @@ class _Assertion:
         """The report, with its figures among the properties of the test."""
         request = self._request
         report = Report(
-            kernel=request.kernel.title, compiler=compiler_version(), seed=request.seed, outcomes=compared.outcomes,
+            kernel=request.kernel.title, compiler=compilers_of(request.kernel.sources), seed=request.seed,
+            outcomes=compared.outcomes,
             reproduce="; ".join(lines),
             engine=request.engine,
         )  # fmt: skip

@@ -37,14 +37,16 @@ def object_as_told(command: str, source: Path) -> Path:
     """The object of a source, compiled by a command line, or by its entry in a file whose name ends in .json.
 
     The command runs without a shell, with `-o` of ours behind it, and with `-g`, for source lines, where it is one of
-    gcc or clang that says nothing of them: the object has the name of the source, in a folder that is removed at the
-    end of this process.  Raises CompileCommandError, also for what is no source, and ToolchainError where the command
-    fails.
+    gcc or clang that says nothing of them: the object has the name of the one source that the command names, else of
+    this one, in a folder that is removed at the end of this process.  Raises CompileCommandError, also for what is no
+    source, and ToolchainError where the command fails.
     """
     if not is_source(source):
         raise CompileCommandError(f"--compile says how a source is compiled, and {source} is none")
     words, folder = _entry(Path(command), source) if command.endswith(_DATABASE) else _given(command)
-    made = Path(mkdtemp(prefix="lanewise-"), f"{source.name}.o")
+    named = {Path(word).name for word in words if is_source(Path(word))}
+    name = named.pop() if len(named) == 1 else source.name
+    made = Path(mkdtemp(prefix="lanewise-"), f"{name}.o")
     atexit.register(shutil.rmtree, made.parent, ignore_errors=True)
     run_as_told([*words, *_with_lines(words), "-o", str(made)], folder)
     if not made.is_file():

@@ -273,6 +273,17 @@ def undefined_of_threads(path: object, data: bytes) -> frozenset[str]:
         )
 
 
+def producers(path: object, data: bytes) -> list[str]:
+    """What compilers wrote into the section .comment of an object or a program: "GCC: (Debian 12.2.0-14) 12.2.0".
+
+    ImageError as `defined_globals`.
+    """
+    with _parsing(path):
+        section = _aarch64(path, data).get_section_by_name(".comment")
+        said = (section.data() if section is not None else b"").decode("utf-8", "replace").split("\0")
+        return [text for text in said if text and not text.startswith("Linker: ")]
+
+
 @contextmanager
 def _parsing(path: object) -> Iterator[None]:
     """ImageError for whatever goes wrong within."""

@@ -2,15 +2,15 @@
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from sim.toolchain import archive
 from sim.toolchain.archive import Member
-from sim.toolchain.compilers import build, build_text, compiled, is_source, link
-from sim.toolchain.image import Image, ImageError, Symbol, defined_globals, require_aarch64
+from sim.toolchain.compilers import build, build_text, compiled, compiler_version, is_source, link
+from sim.toolchain.image import Image, ImageError, Symbol, defined_globals, producers, require_aarch64
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import constructed, free_room, resolved
 from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
@@ -89,6 +89,32 @@ def open_image(
         raise ImageError(f"{path} is not linked, so {symbol} is no address in it: give the name of the function")
     image.symbol(symbol)
     return constructed(image) if constructors else image
+
+
+def compilers_of(files: Iterable[Path]) -> str:
+    """What compiles these sources, or has compiled these objects, libraries and programs, as far as they can tell it.
+
+    ToolchainUnavailable where there is no compiler for a source.
+    """
+    found = dict[str, None]()
+    for file in files:
+        told = [compiler_version()] if is_source(file) else _said_by(file)
+        found |= dict.fromkeys(told or [f"not told by {file.name}"])
+    return ", ".join(found)
+
+
+def _said_by(file: Path) -> list[str]:
+    """What an object, a library or a program says of its compilers; nothing of one that cannot be opened."""
+    member = _MEMBER.fullmatch(str(file)) if not os.path.exists(file) else None
+    path = Path(member["library"]) if member else file
+    try:
+        content = _content(path)
+        if not content.startswith(_LIBRARIES):
+            return producers(file, content)
+        parts = [part for part in archive.members(path, content) if member is None or part.name == member["member"]]
+        return [text for part in parts if part.content.startswith(_ELF) for text in producers(file, part.content)]
+    except ImageError:
+        return []
 
 
 def _beside(path: Path, flags: Sequence[str]) -> bytes:

@@ -181,7 +181,7 @@ def _totals(report: Report) -> Table:
     """What ran, what was compared, what the vectors tell apart and what they never reached."""
     rows = [
         *([("mode", report.mode)] if report.mode else []),
-        ("compiler", report.compiler),
+        *([("compiler", report.compiler)] if report.compiler else []),
         *([("flags", _flags(report))] if report.flags else []),
         *([("common flags", " ".join(report.common_flags))] if report.common_flags else []),
         *((outcome.implementation, outcome.made_as) for outcome in report.outcomes if outcome.made_as),

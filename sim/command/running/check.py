@@ -49,8 +49,9 @@ from sim.terminal.output import (
     write_file,
 )
 from sim.terminal.writable import require_writable
-from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
+from sim.toolchain.compilers import fixed_flags, is_source
 from sim.toolchain.dwarf.function_types import require_fit
+from sim.toolchain.objects import compilers_of
 from sim.toolchain.shell import typed
 from sim.view.junit import render_junit
 from sim.view.report import show_report
@@ -99,7 +100,7 @@ def check(
         object_file=object_file, compile_with=compile_with, symbol=symbol, beside=beside or (),
         constructors=constructors,
     ).of(chosen)  # fmt: skip
-    compiler = compiler_version()  # before what takes long
+    compiler = compilers_of(chosen.sources)  # before what takes long
     of_hardware = {"lanes": lanes, "profile": profile, "modules": modules}
     given = {name: str(value) for name, value in of_hardware.items() if value is not None}
     if given and not rtl:
@@ -113,7 +114,7 @@ def check(
     except KeyboardInterrupt:
         fail("interrupted before anything was compared", INTERRUPTED)
     options: dict[str, object] = {
-        "mode": mode, "seed": seed, "vectors": made.random_lanes, "opt": ",".join(levels), "engine": runner,
+        "mode": mode, "seed": seed, "vectors": made.random_lanes, "opt": _levels(chosen, levels), "engine": runner,
         "limit": limit, "object": object_file, "compile": compile_with, "symbol": symbol, "march": march,
         "cflags": cflags or None, "core": core, **of_hardware, "hold": hold, "include": include, "with": beside,
     }  # fmt: skip
@@ -156,6 +157,11 @@ def check(
     if strict and report.weak:
         raise typer.Exit(MISMATCH)
     tell_lacking(lacked, quiet=as_json)
+
+
+def _levels(kernel: Kernel, levels: Sequence[str]) -> str | None:
+    """What --opt says of the builds; None where nothing is compiled."""
+    return ",".join(levels) if any(map(is_source, kernel.sources)) else None
 
 
 class _Stopped(NamedTuple):

@@ -35,9 +35,10 @@ from sim.symbolic.kernel_proof import KernelProof, Shape
 from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar
-from sim.toolchain.compilers import compiler_version, fixed_flags, is_source
+from sim.toolchain.compilers import fixed_flags, is_source
 from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.levels import LEVELS
+from sim.toolchain.objects import compilers_of
 from sim.toolchain.shell import typed
 from sim.toolchain.tools import CacheUnusable, cache_directory
 from sim.view.find import show_found
@@ -120,8 +121,9 @@ def prove(
             )  # fmt: skip
             _find(search, builds, wanted, given, as_json)
             return
+        levelled = not same and any(job.flags for job in builds)
         asked_for = {
-            "opt": None if same else opt, "all-lengths": all_lengths, "program": program, "lengths": lengths,
+            "opt": opt if levelled else None, "all-lengths": all_lengths, "program": program, "lengths": lengths,
             "rows": rows, "each": each, "known": known, "source": source, "compile": compile_with, **code,
         }  # fmt: skip
         reproduce = typed(["lanewise", "prove", what, *(("--same", *same) if same else ()), *option_words(asked_for)])
@@ -374,7 +376,7 @@ def _checked(
     first = proof.builds[0].build
     return Report(
         kernel=kernel.name,
-        compiler=compiler_version(),
+        compiler=compilers_of(job.source for job in chosen if job.source),
         seed=seed,
         outcomes=[_between(first, outcome) for outcome in outcomes] if is_prototype else outcomes,
         reproduce=reproduce,
