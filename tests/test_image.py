@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from isa.decode import decode
 from sim.toolchain import compilers as toolchain
-from sim.toolchain.image import LARGEST_IMAGE, Image, ImageError, SourceLine
+from sim.toolchain.image import LARGEST_IMAGE, Image, ImageError, SourceLine, nearest
 from sim.toolchain.objects import open_image
 
 KERNEL = """\
@@ -105,8 +105,16 @@ def test_a_symbol_without_a_name_is_left_out(image: Image, good: bytes, tmp_path
     assert set(Image.read(tmp_path / "k.elf").symbols) == set(image.symbols) - {"counter"}
 
 
+def test_of_many_names_the_near_ones_or_the_first_are_told_and_how_many_are_left() -> None:
+    names = [f"f{number}" for number in range(20)]
+    assert nearest("kernal", [*names, "kernel", "kernel"]) == "kernel and 20 more"
+    assert nearest("?", names) == "f0, f1, f10, f11, f12, f13, f14, f15 and 12 more"
+    assert nearest("?", names[:2]) == "f0, f1"
+    assert nearest("?", []) == "none at all"
+
+
 def test_an_unknown_symbol_suggests_a_near_name(image: Image) -> None:
-    with pytest.raises(ImageError, match=r"no symbol 'kernal'; it defines kernel$"):
+    with pytest.raises(ImageError, match=r"no symbol 'kernal'; it defines kernel and 4 more$"):
         image.symbol("kernal")
 
 

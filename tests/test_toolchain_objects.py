@@ -148,7 +148,7 @@ def test_long_names_of_members_are_whole(tmp_path: Path, style: str) -> None:
     ("kind", "symbol", "message"),
     [
         (an_object, "kernal", r"kernel.c-g-O1-fno-pic.o defines no symbol 'kernal'; it defines kernel$"),
-        (a_library, "kernal", r"kernel.a defines no symbol 'kernal'; it defines kernel$"),
+        (a_library, "kernal", r"kernel.a defines no symbol 'kernal'; it defines kernel and 1 more$"),
         (a_library, "zzz", r"kernel.a defines no symbol 'zzz'; it defines kernel, other$"),
         (a_program, "kernal", r"kernel.elf defines no symbol 'kernal'; it defines kernel$"),
         (a_shared_library, "kernal", r"kernel.so defines no symbol 'kernal'; it defines kernel"),

@@ -7,7 +7,7 @@ import io
 import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -214,8 +214,7 @@ class Image:
         """The defined symbol of that name; ImageError with near names when there is none."""
         if name in self.symbols:
             return self.symbols[name]
-        near = get_close_matches(name, self.symbols) or sorted(self.symbols)[:8]
-        raise ImageError(f"{self.path} defines no symbol {name!r}; it defines {', '.join(near) or 'none at all'}")
+        raise ImageError(f"{self.path} defines no symbol {name!r}; it defines {nearest(name, self.symbols)}")
 
     def source_line(self, address: int) -> SourceLine | None:
         """The line that the instruction at the address was compiled from; None where the compiler recorded none."""
@@ -246,6 +245,14 @@ class Image:
             if "x" in segment.permissions and 0 <= offset < len(segment.data):
                 return segment.data[offset : offset + (symbol.size or segment.size)]
         raise ImageError(f"{name!r} in {self.path} is not a function: give a symbol of an executable segment")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The names that are like one that is not among them, else the first ones, and how many more there are."""
+    every = sorted(set(names))
+    near = get_close_matches(name, every) or every[:8]
+    more = len(every) - len(near)
+    return ", ".join(near) + (f" and {more:,} more" if more else "") or "none at all"
 
 
 def require_aarch64(path: object, data: bytes) -> None:

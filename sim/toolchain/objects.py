@@ -4,13 +4,12 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from sim.toolchain import archive
 from sim.toolchain.archive import Member
 from sim.toolchain.compilers import build, build_text, compiled, compiler_version, is_source, link
-from sim.toolchain.image import Image, ImageError, Symbol, defined_globals, producers, require_aarch64
+from sim.toolchain.image import Image, ImageError, Symbol, defined_globals, nearest, producers, require_aarch64
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import constructed, free_room, resolved
 from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
@@ -181,7 +180,7 @@ def _require_defined(path: Path, members: list[Member], symbol: str) -> None:
     if symbol not in names and any(_GCC_LTO in member.content for member in members):
         raise ImageError(f"{path} has members without machine code, made by gcc -flto; compile them without -flto")
     if symbol not in names:
-        raise ImageError(f"{path} defines no symbol {symbol!r}; it defines {_near(symbol, names)}")
+        raise ImageError(f"{path} defines no symbol {symbol!r}; it defines {nearest(symbol, names)}")
 
 
 def _from_member(library: Path, name: str, base: int, with_it: Mapping[str, bytes]) -> Image:
@@ -191,7 +190,7 @@ def _from_member(library: Path, name: str, base: int, with_it: Mapping[str, byte
     members = archive.members(library, content)
     found = [member.content for member in members if member.name == name]
     if len(found) != 1:
-        names = _near(name, [member.name for member in members])
+        names = nearest(name, [member.name for member in members])
         raise ImageError(f"{library} has {len(found)} members {name!r}, and one is needed; it has {names}")
     if found[0].startswith(_BITCODE):
         raise ImageError(f"{library}({name}) is LLVM bitcode, not machine code; compile it without -flto")
@@ -200,10 +199,6 @@ def _from_member(library: Path, name: str, base: int, with_it: Mapping[str, byte
         raise ImageError(f"{library}({name}) holds no machine code but what gcc -flto keeps; compile without -flto")
     files = {"kernel.o": found[0], "kernel.a": archive.whole(library, content), **with_it}
     return _linked(f"{library}({name})", files, base)
-
-
-def _near(name: str, names: list[str]) -> str:
-    return ", ".join(get_close_matches(name, names) or sorted(set(names))[:8]) or "none at all"
 
 
 def _linked(path: object, files: dict[str, bytes], base: int, *options: str) -> Image:
