@@ -177,6 +177,27 @@ def test_a_proof_and_a_timing_take_it(folder: Path) -> None:
     assert timed.exit_code == 0
 
 
+def test_a_kernel_is_timed_as_its_command_compiles_it_and_another_version_by_our_compiler(folder: Path) -> None:
+    command = f"{CLANG} -DBY=1 -O1 -fno-ident -c mine.c"
+    (folder / "old.c").write_text(MINE.replace("BY", "1"))
+    words = ("mine.py", "--compile", command, "--core", "cortex-a55", "--length", "64")
+    timed = json.loads(lanewise("cycles", *words, "--diff", "old.c", "--json").stdout)
+    assert [row["timed"] for row in timed["estimate"]["rows"]] == ["mine.c.o"]  # at no level
+    plain = json.loads(lanewise("cycles", "mine.py", "--opt", "O1", "--cflags=-DBY=1", *words[3:], "--json").stdout)
+    assert [row["cycles"] for row in timed["estimate"]["rows"]] == [row["cycles"] for row in plain["estimate"]["rows"]]
+    (difference,) = timed["differences"]
+    assert (difference["compiler_before"], difference["compiler_after"]) == ("not told by mine.c.o", compiler_version())
+    told = f"before: not told by mine.c.o; after: {compiler_version()}\n"
+    assert told in lanewise("cycles", *words, "--diff", "old.c").stdout
+    assert "before: " not in lanewise("cycles", "mine.py", "--cflags=-DBY=1", *words[3:], "--diff", "old.c").stdout
+
+
+def test_a_loop_alone_is_no_matter_of_a_command(folder: Path) -> None:
+    (folder / "loop.s").write_text("loop:\n    subs x0, x0, #1\n    b.ne loop\n")
+    done = lanewise("cycles", "loop.s", "--compile", f"{CLANG} -c loop.s", "--core", "cortex-a55")
+    assert (done.exit_code, "--compile is for a kernel or a function, and loop.s is a loop" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("more", [[], ["--symbol", "other"]], ids=["", "of another name"])
 @pytest.mark.parametrize("by", ["--compile", "--object"])
 def test_the_command_that_a_failing_check_prints_for_debugging_opens_the_same_code(

@@ -131,7 +131,8 @@ def _compiled_call(
     source = kernel.sources[0]
     image = open_kernel(kernel, source, level, *kernel.flags, *flags)
     stream = execute_call(image, kernel, arguments, _SEED, limit)
-    return _timed_call(kernel, arguments, f"{source.name} {level}", stream, image)
+    title = f"{source.name} {level}" if is_source(source) else source.name
+    return _timed_call(kernel, arguments, title, stream, image)
 
 
 def _timed_call(

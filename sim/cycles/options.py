@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from isa.errors import LanewiseError
+from sim.call.kernel_image import Build
 from sim.cycles.input import (
     ASSEMBLY,
     Timed,
@@ -24,6 +25,7 @@ from sim.kernels.kernel import built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.kernels.names import kernel_names
 from sim.timing.loops.variants import interleaved, unrolled
+from sim.toolchain.compile_commands import object_as_told
 from sim.toolchain.compilers import is_source
 
 USUAL_COUNT: Final = 1000
@@ -55,8 +57,8 @@ class UsageError(LanewiseError):
 class TimingRequest:
     """What is to be timed, as it was given; None for what was not given.
 
-    `source` is timed in place of that of a kernel; an `other` version of a function says how it is called, where its
-    own file does not.
+    `compile_with` is how the source, or the first one of a kernel, is compiled.  `source` is timed in place of that of
+    a kernel; an `other` version of a function says how it is called, where its own file does not.
     """
 
     what: str
@@ -74,6 +76,7 @@ class TimingRequest:
     unroll: int | None = None
     interleave: int | None = None
     call: str | None = None
+    compile_with: str | None = None
     source: Path | None = None
     other: Path | None = None
 
@@ -87,10 +90,12 @@ class TimedGroup:
 
 
 def two_versions(wanted: TimingRequest, other: str) -> tuple[TimingRequest, TimingRequest]:
-    """What is to be timed, and another version of it: of a kernel another one, or another file with its function."""
-    after = replace(wanted, what=other)
+    """What is to be timed, and another version of it: of a kernel another one, or another file with its function, which
+    is not compiled by the command that makes the first.
+    """
+    after = replace(wanted, what=other, compile_with=None)
     if _kind(wanted) is TimedKind.KERNEL and _kind(after) is not TimedKind.KERNEL:
-        return wanted, replace(wanted, source=Path(other))
+        return wanted, replace(wanted, source=Path(other), compile_with=None)
     if _kind(wanted) is _kind(after) is TimedKind.FUNCTION:
         return replace(wanted, other=Path(other)), replace(after, other=Path(wanted.what))
     return wanted, after
@@ -103,6 +108,8 @@ def find_timed(wanted: TimingRequest) -> TimedGroup:
         given = [name for name in names if getattr(wanted, name) is not None]
         if given and of is not kind:
             raise UsageError(f"--{given[0]} is for {of}, and {wanted.what} is {kind}")
+    if wanted.compile_with is not None and kind not in (TimedKind.KERNEL, TimedKind.FUNCTION):
+        raise UsageError(f"--compile is for {TimedKind.KERNEL} or {TimedKind.FUNCTION}, and {wanted.what} is {kind}")
     if kind is not TimedKind.FUNCTION and wanted.symbol is not None:
         raise UsageError(f"{wanted.what} is {kind} and takes no function or argument such as {wanted.symbol!r}")
     return _READERS[kind](wanted)
@@ -123,8 +130,10 @@ def _kernel(wanted: TimingRequest) -> TimedGroup:
     kernel = load_kernel(Path(wanted.what), wanted.mode) if is_file else built_in_kernel(wanted.what, wanted.mode)
     if wanted.source is not None:
         kernel = replace(kernel, sources=(wanted.source,), program=None)
+    kernel = Build(compile_with=wanted.compile_with).of(kernel)
     seed = USUAL_SEED if wanted.seed is None else wanted.seed
-    calls = kernel_calls(kernel, wanted.levels, wanted.flags, wanted.length, seed, wanted.limit)
+    levels = wanted.levels if is_source(kernel.sources[0]) else wanted.levels[:1]
+    calls = kernel_calls(kernel, levels, wanted.flags, wanted.length, seed, wanted.limit)
     return TimedGroup(kernel.title, tuple(_counted(call, wanted) for call in calls))
 
 
@@ -132,6 +141,8 @@ def _function(wanted: TimingRequest) -> TimedGroup:
     path = Path(wanted.what)
     if wanted.symbol is None:
         raise UsageError(f"name the function of {path} to call, and give its arguments")
+    if wanted.compile_with is not None:
+        path = object_as_told(wanted.compile_with, path)
     levels = wanted.levels if is_source(path) else wanted.levels[:1]
     calls = [
         function_call(path, wanted.symbol, wanted.arguments, level, wanted.flags, wanted.limit, wanted.other)

@@ -14,7 +14,7 @@ from isa.processors import PROCESSORS
 from sim.call.call import CallError
 from sim.call.guards.findings import GuardError
 from sim.call.needs import lacking, needs_of
-from sim.command.options import as_compiled, compile_flags, optimisation_flag
+from sim.command.options import compile_flags, optimisation_flag
 from sim.cycles.cores import Changes, chosen_cores, named_core
 from sim.cycles.difference import differences
 from sim.cycles.estimates import estimate_of, read_measured
@@ -31,6 +31,7 @@ from sim.terminal.writable import require_writable
 from sim.timing.analysis.advice import Advice, best_advice
 from sim.timing.analysis.report import Json
 from sim.timing.model.core import Core
+from sim.toolchain.objects import compilers_of
 from sim.view.cycles.about import about_as_json, show_about
 from sim.view.cycles.html import render_page
 from sim.view.cycles.html_report import section_of_result
@@ -98,13 +99,12 @@ def cycles(
         return
     if what is None:
         fail("name a kernel or a file to time, or a core with --about", USAGE)
-    if compile_with is not None:
-        what = str(as_compiled(Path(what), compile_with))
     levels = tuple(dict.fromkeys(optimisation_flag(level.strip()) for level in opt.split(",")))
     wanted = TimingRequest(
         what=what, symbol=symbol, arguments=tuple(arguments or ()), levels=levels,
         flags=compile_flags(march, cflags, include), limit=limit, elements=elements,
         mode=mode, length=length, seed=seed, loop=loop, count=count, unroll=unroll, interleave=interleave, call=call,
+        compile_with=compile_with,
     )  # fmt: skip
     changes = Changes(tuple(latency or ()), tuple(pipe or ()), tuple(parameter or ()), l2_latency)
     cores = [changes.made_to(one) for one in chosen_cores(",".join(core))]
@@ -125,7 +125,7 @@ def cycles(
         tool = find_llvm_mca() if compare else None
         wanted, second = two_versions(wanted, diff) if diff else (wanted, None)
         found, groups = _timed(wanted, cores, conditions, tool)
-        other = _timed(second, cores, conditions, None)[1] if second else []
+        against, other = _timed(second, cores, conditions, None) if second else (found, [])
     except KeyboardInterrupt:
         fail("interrupted before everything was timed", INTERRUPTED)
     title = "; ".join([found.title, *changes.texts, *conditions.texts])
@@ -143,12 +143,14 @@ def cycles(
     if measured and all(row.measured is None for row in estimated.rows):
         fail(f"{measured} has no cycles of what is timed, such as {first.title!r} on {first.report.core}", USAGE)
     versions = [pair for before, after in zip(groups, other, strict=False) for pair in zip(before, after, strict=True)]
+    compilers = _compilers(found), _compilers(against)
     if as_json:
         results = [{**one.as_json(), "changes": changes.texts} for one in every]
         made = {"title": title, "results": results, "lacking": list(map(str, lacked)), "estimate": estimated.as_json()}
         if versions:
             made["differences"] = [
                 {"core": a.report.core, "before": a.cycles, "after": b.cycles,
+                 "compiler_before": compilers[0], "compiler_after": compilers[1],
                  "instructions": [one._asdict() for one in differences(a, b)]}
                 for a, b in versions
             ]  # fmt: skip
@@ -169,7 +171,7 @@ def cycles(
     if brief or megahertz or measured:
         print_shown(partial(show_estimate, estimated))
     for before, after in versions:
-        print_shown(partial(show_differences, before, after))
+        print_shown(partial(show_differences, before, after, compilers))
     for one, tried in _tried(every) if advise else ():
         print_shown(partial(show_advice, one, tried))
     for over in sweeps:
@@ -207,6 +209,11 @@ def _timed(
                     fail(f"{timed.title} cannot be timed on {core.name}: {error}{option}", USAGE)
                 progress.advance(task)
     return found, groups
+
+
+def _compilers(group: TimedGroup) -> str:
+    """Who made the code; "" of a program of intrinsics and of captured calls."""
+    return compilers_of(dict.fromkeys(one.image.path for one in group.timed if one.image is not None))
 
 
 def _tried(results: Sequence[TimedResult]) -> Iterator[tuple[TimedResult, list[Advice]]]:

@@ -211,11 +211,13 @@ def show_sweep(over: str, swept: Sequence[Swept], console: Console) -> None:
             console.print(escape(note), highlight=False, soft_wrap=True)
 
 
-def show_differences(before: TimedResult, after: TimedResult, console: Console) -> None:
-    """What the second version gains on a core, and with which instructions."""
+def show_differences(before: TimedResult, after: TimedResult, compilers: tuple[str, str], console: Console) -> None:
+    """What the second version gains on a core, and with which instructions; who compiled each, where it is not one."""
     gained = before.cycles - after.cycles
     said = f"{after.title} on {after.report.core}: {before.cycles:,} to {after.cycles:,} cycles, {-gained:+,}"
     console.print(f"\n[bold]{escape(said)}[/bold]", highlight=False)
+    if len(set(compilers)) > 1:
+        console.print(f"before: {escape(compilers[0])}; after: {escape(compilers[1])}", highlight=False, soft_wrap=True)
     table = columns("before", "after", ">cycles", ">", ">change", "why")
     for one in differences(before, after)[:_DIFFERENT]:
         if one.gained:
