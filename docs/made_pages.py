@@ -24,10 +24,10 @@ from sim.explanation.rule import CandidateRule
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.models.layers import Activated, Averaged, Normalized
 from sim.models.network import TensorScale
-from sim.models.rules.activated import activation_rules
 from sim.models.rules.average import WAYS, Rounded
 from sim.models.rules.averaging import averaging_rules
-from sim.models.rules.normalizing import normalizing_rules
+from sim.models.rules.functions.activated import activation_rules
+from sim.models.rules.functions.normalizing import normalizing_rules
 from sim.prove.separation import separate
 from sim.view.isa import show_mnemonics
 from sim.view.rounding.conventions import show_separated

@@ -13,7 +13,7 @@ from sim.models.compare import compared
 from sim.models.computed import computed
 from sim.models.forward import forward
 from sim.models.network import Network, NotComputed
-from sim.models.rules.activating import IN_FIXED_POINT, IN_FLOAT
+from sim.models.rules.functions.activating import IN_FIXED_POINT, IN_FLOAT
 from sim.models.tflite_file import read_tflite
 from support.tflite_models import ModelWriter
 

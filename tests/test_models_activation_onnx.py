@@ -13,7 +13,7 @@ from sim.models.compare import LayerReport, compared
 from sim.models.forward import forward
 from sim.models.network import Network
 from sim.models.onnx_file import read_onnx
-from sim.models.rules.real_functions import BY_QUOTIENT, IN_REALS, logistic_by_quotient, tanh_by_quotient
+from sim.models.rules.functions.real_functions import BY_QUOTIENT, IN_REALS, logistic_by_quotient, tanh_by_quotient
 from support.onnx_models import OnnxWriter
 
 FUNCTIONS = {"Sigmoid": lambda x: 1 / (1 + exp(-x)), "QLinearSigmoid": lambda x: 1 / (1 + exp(-x)), "Tanh": tanh}

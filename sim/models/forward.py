@@ -28,9 +28,9 @@ from sim.models.layers import (
     ToReals,
 )
 from sim.models.network import AnyArray, ModelError, Network, NotComputed, TensorScale, require_size
-from sim.models.rules.activated import activation_rules
 from sim.models.rules.averaging import averaging_rules
-from sim.models.rules.normalizing import normalizing_rules
+from sim.models.rules.functions.activated import activation_rules
+from sim.models.rules.functions.normalizing import normalizing_rules
 
 Scaled = npt.NDArray[np.int32]
 _FIXED: Final[Mapping[str, Callable[[Any, int, int], Scaled]]] = {

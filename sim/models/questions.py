@@ -20,11 +20,11 @@ from sim.golden.registry.conventions import CONVENTIONS
 from sim.kernels.pool.golden import Sums
 from sim.models.layers import Activated, Added, Averaged, ByRules, FromReals, Normalized, Pooled, Requantized
 from sim.models.network import AnyArray
-from sim.models.rules.activated import activation_rules
 from sim.models.rules.average import WAYS, Rounded
 from sim.models.rules.averaging import BLOCK, averaging_rules
-from sim.models.rules.hard_swishing import behind_vectors
-from sim.models.rules.normalizing import normalizing_rules
+from sim.models.rules.functions.activated import activation_rules
+from sim.models.rules.functions.hard_swishing import behind_vectors
+from sim.models.rules.functions.normalizing import normalizing_rules
 from sim.models.rules.quantizing import QuantizingByQuotient, quantizing_rules
 from sim.models.rules.real_bias import RealBias, real_bias_rules
 

@@ -12,7 +12,7 @@ import pytest
 from sim.kernels.activation_table.golden import MODES, Parameters, activation_table
 from sim.kernels.activation_table.vectors import TELLING
 from sim.models.compare import compared
-from sim.models.rules.activating import IN_FIXED_POINT, IN_FLOAT
+from sim.models.rules.functions.activating import IN_FIXED_POINT, IN_FLOAT
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sim.models.compare import compared
-from sim.models.rules.activating import OF_16_BITS
+from sim.models.rules.functions.activating import OF_16_BITS
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite

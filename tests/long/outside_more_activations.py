@@ -12,8 +12,8 @@ import pytest
 from sim.models.compare import LayerReport, compared
 from sim.models.network import ModelError, TensorScale
 from sim.models.questions import plain
-from sim.models.rules.hard_swishing import hard_swish_rules
-from sim.models.rules.leaking import NEGATED, OF_8_BITS, leaky_relu_rules
+from sim.models.rules.functions.hard_swishing import hard_swish_rules
+from sim.models.rules.functions.leaking import NEGATED, OF_8_BITS, leaky_relu_rules
 from sim.models.runtimes.litert import litert_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 from test_models_activation_onnx import BY_QUOTIENTS, EVERY, FUNCTIONS, network_of, report_of
 
 from sim.models.onnx_file import read_onnx
-from sim.models.rules.real_functions import BY_QUOTIENT
+from sim.models.rules.functions.real_functions import BY_QUOTIENT
 from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
 from support.onnx_models import OnnxWriter

@@ -45,8 +45,8 @@ from sim.models.operators.sums import (
     patches_of,
     same_pads,
 )
-from sim.models.rules.activated import activation_rules
-from sim.models.rules.activating import mode_of
+from sim.models.rules.functions.activated import activation_rules
+from sim.models.rules.functions.activating import mode_of
 
 _AT_ONCE: Final = 4
 """Arrays of 64 bits that a softmax takes, each of its size."""

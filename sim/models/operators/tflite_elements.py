@@ -19,8 +19,8 @@ from sim.models.layers import ByRules, Computed, Inputs, Requantized, broadcast,
 from sim.models.network import Network, NetworkLayer, NotComputed, require_size
 from sim.models.operators.activation import activation_bounds
 from sim.models.operators.tflite_moves import resized
+from sim.models.rules.functions.sloping import over_root_rules, sloping_rules
 from sim.models.rules.interpolating import interpolating_rules
-from sim.models.rules.sloping import over_root_rules, sloping_rules
 from sim.models.rules.subtracting import Scales, subtracting_rules
 
 _AT_ONCE: Final = 8

@@ -1,1 +1,2 @@
-"""Arithmetics of layers as rules, beside those of `sim.explanation`: averages, real biases, real numbers to bytes."""
+"""Arithmetics of layers as rules, beside those of `sim.explanation`: sums, averages, what lies between real numbers and
+integers; `functions` of numbers."""

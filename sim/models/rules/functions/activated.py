@@ -10,10 +10,10 @@ from sim.explanation.rule import CandidateRule
 from sim.golden.layers.sigmoid_table import factor_of
 from sim.kernels.activation_table.golden import Parameters
 from sim.models.layers import Activated
-from sim.models.rules.activating import ActivatingOf16Bits, ActivatingReals, activating_rules
-from sim.models.rules.hard_swishing import hard_swish_rules
-from sim.models.rules.leaking import leaky_relu_rules
-from sim.models.rules.real_functions import WAYS
+from sim.models.rules.functions.activating import ActivatingOf16Bits, ActivatingReals, activating_rules
+from sim.models.rules.functions.hard_swishing import hard_swish_rules
+from sim.models.rules.functions.leaking import leaky_relu_rules
+from sim.models.rules.functions.real_functions import WAYS
 
 
 def activation_rules(made: Activated) -> Sequence[CandidateRule]:

@@ -21,7 +21,7 @@ from sim.golden.layers.sigmoid_table import TableFactor, looked_up
 from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters, activation_table
 from sim.models.network import TensorScale
 from sim.models.rules.dequantizing import dequantized
-from sim.models.rules.real_functions import USERS, WAYS
+from sim.models.rules.functions.real_functions import USERS, WAYS
 
 IN_FLOAT: Final = "activation_in_float32"
 IN_FIXED_POINT: Final = "activation_in_fixed_point"
