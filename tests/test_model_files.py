@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.models.computed import OPERATORS
 from sim.models.forward import drawn_inputs, forward
 from sim.models.network import LARGEST, ModelError, NotComputed, require_size
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
-from support.model_mutations import damaged_network_outcome
+from support.model_mutations import READERS, damaged_network_outcome, originals
 from support.tflite_models import ModelWriter, small_net
 
 
@@ -21,6 +22,20 @@ def test_damaged_networks_are_run_or_refused(suffix: str, tmp_path: Path) -> Non
     """tests/long/model_mutations.py is the long run."""
     outcomes = Counter(damaged_network_outcome(tmp_path, suffix, seed) for seed in range(60))
     assert set(outcomes) == {"run", "refused"}, outcomes
+
+
+def test_every_operator_that_is_computed_is_among_those_that_are_damaged(tmp_path: Path) -> None:
+    """And every layer of these files is computed: what is refused before it is damaged shows nothing."""
+    found = set()
+    for suffix, reader in READERS.items():
+        for number, content in enumerate(originals(suffix)):
+            path = tmp_path / f"{number}.{suffix}"
+            path.write_bytes(content)
+            network = reader(path)
+            tensors = forward(network, drawn_inputs(network, 1), "double_rounding")
+            assert [layer for layer in network.layers if layer.outputs[0] not in tensors] == [], path
+            found |= {layer.operator for layer in network.layers}
+    assert set(OPERATORS) - found == set()
 
 
 def addition(dtype: str, shape: tuple[int, ...], scale: float | tuple[()] = 0.1, zero: int = 3) -> bytes:

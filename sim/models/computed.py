@@ -20,7 +20,7 @@ _MOVES: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]]
     **onnx_functions.TURNS,
 }
 _OF_REAL_NUMBERS: Final = ("QUANTIZE", "DEQUANTIZE", "QuantizeLinear", "DequantizeLinear")
-_OPERATORS: Final = {
+OPERATORS: Final = {
     **tflite_layers.OPERATORS,
     **tflite_elements.OPERATORS,
     **tflite_products.OPERATORS,
@@ -28,11 +28,12 @@ _OPERATORS: Final = {
     **onnx_functions.OPERATORS,
     **_MOVES,
 }
+"""By the name that either format has for it."""
 
 
 def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
     """What a layer makes of its inputs, before its output stage; raises NotComputed."""
-    compute = _OPERATORS.get(layer.operator)
+    compute = OPERATORS.get(layer.operator)
     if compute is None:
         raise NotComputed("the operator is not among those that are computed")
     if not layer.outputs:

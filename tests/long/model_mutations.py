@@ -1,6 +1,6 @@
 """The long run of damaged networks, .tflite and .onnx: none may crash, hang, fill the memory or end in a traceback.
 
-    PYTHONPATH=tests .venv/bin/python -m long.model_mutations [--count N] [--seed FIRST]
+    PYTHONPATH=tests .venv/bin/python -m long.model_mutations [--count N] [--seed FIRST] [--workers N]
 
 Each is read and run by the golden reference in a process whose memory is limited.  Ends with 1 where one was neither
 run nor refused in one sentence, with what repeats it.
@@ -35,11 +35,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Damaged networks, read and run.")
     parser.add_argument("--count", type=int, default=20_000, help="how many of each kind of file")
     parser.add_argument("--seed", type=int, default=0, help="of the first file of either kind; the others count up")
+    parser.add_argument("--workers", type=int, default=2, help="processes at once")
     given = parser.parse_args()
     outcomes, failures = Counter[str](), list[tuple[str, str]]()
     starts = range(given.seed, given.seed + given.count, BATCH)
     work = [(suffix, range(at, min(at + BATCH, starts.stop))) for suffix, at in product(READERS, starts)]
-    with TemporaryDirectory() as folder, ProcessPoolExecutor(2) as workers:
+    with TemporaryDirectory() as folder, ProcessPoolExecutor(given.workers) as workers:
         running = [(suffix, seeds, workers.submit(batch, Path(folder), suffix, seeds)) for suffix, seeds in work]
         for suffix, seeds, future in running:
             try:

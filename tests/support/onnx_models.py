@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,22 @@ class OnnxWriter:
         model = helper.make_model(graph, opset_imports=imports, ir_version=versions[1])
         content: bytes = model.SerializeToString()
         return content
+
+
+class PairedWriter(OnnxWriter):
+    """Operators of floating point between pairs; `scales` are those of every tensor, with the zero points."""
+
+    def __init__(self, scales: Mapping[str, tuple[float, int]], dtype: str = "uint8") -> None:
+        super().__init__()
+        self.pairs = {name: self.scale(name, *of, dtype)[1:] for name, of in scales.items()}
+
+    def layer(self, operator: str, sources: Sequence[str], name: str, *constants: str, **options: Any) -> None:
+        """Of tensors with scales, and `constants` behind them, to one of that name."""
+        real = [f"{name}_{place}" for place in range(len(sources))]
+        for source, each in zip(sources, real, strict=True):
+            self.nodes.append(helper.make_node("DequantizeLinear", [source, *self.pairs[source]], [each]))
+        self.nodes.append(helper.make_node(operator, [*real, *constants], [f"{name}_made"], **options))
+        self.nodes.append(helper.make_node("QuantizeLinear", [f"{name}_made", *self.pairs[name]], [name]))
 
 
 def small_onnx_net(seed: int = 1, size: int = 12) -> bytes:
@@ -147,24 +164,16 @@ def paired_net(seed: int = 1, size: int = 6, weights_type: str = "int8") -> byte
 def functional_net(seed: int = 1, dtype: str = "uint8") -> bytes:
     """Pairs again: a leaky ReLU, an average of windows with padding, its axes turned, joined with itself in another
     scale, and a softmax along the channels."""
-    rng, made, lowest = np.random.default_rng(seed), OnnxWriter(), int(np.iinfo(dtype).min)
+    rng, lowest = np.random.default_rng(seed), int(np.iinfo(dtype).min)
     names = ("x", "leaky", "average", "turned", "joined", "softmax")
     scales = {name: (float(rng.uniform(0.01, 0.03)), lowest + int(rng.integers(90, 160))) for name in names}
     scales |= {"turned": scales["average"], "softmax": (1 / 256, lowest)}
-    pairs = {name: made.scale(name, *of, dtype)[1:] for name, of in scales.items()}
-
-    def layer(operator: str, sources: tuple[str, ...], name: str, **options: Any) -> None:
-        real = [f"{name}_{place}" for place in range(len(sources))]
-        for source, each in zip(sources, real, strict=True):
-            made.nodes.append(helper.make_node("DequantizeLinear", [source, *pairs[source]], [each]))
-        made.nodes.append(helper.make_node(operator, real, [f"{name}_made"], **options))
-        made.nodes.append(helper.make_node("QuantizeLinear", [f"{name}_made", *pairs[name]], [name]))
-
-    layer("LeakyRelu", ("x",), "leaky", alpha=0.1)
-    layer("AveragePool", ("leaky",), "average", kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
-    layer("Transpose", ("average",), "turned", perm=[0, 2, 3, 1])
-    layer("Concat", ("turned", "turned"), "joined", axis=3)
-    layer("Softmax", ("joined",), "softmax", axis=-1)
+    made = PairedWriter(scales, dtype)
+    made.layer("LeakyRelu", ("x",), "leaky", alpha=0.1)
+    made.layer("AveragePool", ("leaky",), "average", kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1])
+    made.layer("Transpose", ("average",), "turned", perm=[0, 2, 3, 1])
+    made.layer("Concat", ("turned", "turned"), "joined", axis=3)
+    made.layer("Softmax", ("joined",), "softmax", axis=-1)
     kind = TensorProto.UINT8 if dtype == "uint8" else TensorProto.INT8
     return made.content((2, 5, 7, 6), "softmax", kind)
 

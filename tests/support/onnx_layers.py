@@ -1,0 +1,59 @@
+"""Small .onnx files of operators one behind the other, as pairs and as those of ONNX Runtime's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from onnx import helper
+
+from support.onnx_models import OnnxWriter, PairedWriter
+
+
+def elements_onnx_net(seed: int = 1) -> bytes:
+    """Pairs: differences, slopes, functions, products, shapes, a product of stacks, and the average of each channel."""
+    rng = np.random.default_rng(seed)
+    names = ("x", "row", "slopes", "matrix", "difference", "sloped", "tanh", "product", "stacks", "sigmoid", "average")
+    scales = {name: (float(rng.uniform(0.01, 0.05)), int(rng.integers(90, 160))) for name in names}
+    scales |= dict.fromkeys(("shaped", "squeezed", "longer"), scales["product"])
+    made = PairedWriter(scales)
+    for name, shape in {"row": (6,), "slopes": (3, 1, 1), "matrix": (3, 6, 4)}.items():
+        made.constant(name, rng.integers(0, 256, shape).astype(np.uint8))
+    made.layer("Sub", ("x", "row"), "difference")
+    made.layer("PRelu", ("difference", "slopes"), "sloped")
+    made.layer("Tanh", ("sloped",), "tanh")
+    made.layer("Mul", ("tanh", "sloped"), "product")
+    made.layer("Reshape", ("product",), "shaped", made.constant("shape", np.array([1, 2, 3, 5, 6])))
+    axes = made.constant("axes", np.array([0]))
+    made.layer("Squeeze", ("shaped",), "squeezed", axes)
+    made.layer("MatMul", ("squeezed", "matrix"), "stacks")
+    made.layer("Sigmoid", ("stacks",), "sigmoid")
+    made.layer("GlobalAveragePool", ("sigmoid",), "average")
+    made.layer("Unsqueeze", ("squeezed",), "longer", axes)
+    return made.content((2, 3, 5, 6), "average", versions=(16, 8))
+
+
+def own_onnx_net(seed: int = 1) -> bytes:
+    """ONNX Runtime's own operators: averages of windows, leaky ReLU, joined, logistic, a product with bias, softmax."""
+    rng, made = np.random.default_rng(seed), OnnxWriter()
+    names = ("x", "average", "leaky", "joined", "share", "product")
+    scales = {name: made.scale(name, rng.uniform(0.01, 0.05), rng.integers(90, 160)) for name in names}
+    softmax = made.scale("softmax", 1 / 256, 0)
+
+    def layer(operator: str, source: str, output: list[str], **options: Any) -> None:
+        inputs = [*scales[source], *output[1:]]
+        made.nodes.append(helper.make_node(operator, inputs, output[:1], domain="com.microsoft", **options))
+
+    layer("QLinearAveragePool", "x", scales["average"], kernel_shape=[2, 2])
+    layer("QLinearLeakyRelu", "average", scales["leaky"], alpha=0.1)
+    both = [*scales["joined"][1:], *scales["average"], *scales["leaky"]]
+    made.nodes.append(helper.make_node("QLinearConcat", both, ["joined"], domain="com.microsoft", axis=3))
+    layer("QLinearSigmoid", "joined", scales["share"])
+    made.nodes.append(helper.make_node("Flatten", ["share"], ["row"]))
+    matrix = made.constant("matrix", rng.integers(-127, 128, (3 * 4 * 10, 5)).astype(np.int8))
+    operands = ["row", *scales["share"][1:], *made.scale(matrix, 0.002, 0, "int8")]
+    bias = made.constant("bias", rng.integers(-500, 501, 5).astype(np.int32))
+    operands += [bias, *scales["product"][1:]]
+    made.nodes.append(helper.make_node("QGemm", operands, ["product"], domain="com.microsoft"))
+    layer("QLinearSoftmax", "product", softmax, axis=-1, opset=13)
+    return made.content((2, 3, 5, 6), "softmax")
