@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from sim.models.network import Network
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
-from support.planted_layers import Fault, Tensors, clean, fifty_layers, recorded
+from support.planted_elements import fifty_other_layers, zero_points_of
+from support.planted_layers import Fault, FaultKind, Tensors, clean, fifty_layers, recorded
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +127,69 @@ def test_the_command_says_what_would_make_the_numbers(network: Network, right: T
     assert outcome.exit_code == 1
     assert "layer 33, bound: with the upper bound 126 instead of 127, add_tflite gives all elements" in said
     assert "differ from add_tflite, the first is " in said
+
+
+OTHERS = {
+    0: ("TRANSPOSE_CONV", "SUB", "PRELU", "ABS", "BATCH_MATMUL"),
+    1: ("RESIZE_BILINEAR", "L2_NORMALIZATION"),
+    2: ("QUANTIZE", "LOGISTIC", "TANH"),
+}
+"""Operators of the net of fifty other layers, by its seed."""
+MULTIPLIED = {  # of SUB no number of bytes here tells: tests/test_models_differences.py has those of int16
+    "PRELU": (" of numbers from the zero point on", " of numbers below the zero point"),
+    "TRANSPOSE_CONV": tuple(f" of channel {channel}" for channel in range(8)),
+    **dict.fromkeys(("ABS", "BATCH_MATMUL", "QUANTIZE", "LOGISTIC", "TANH"), ("",)),
+}
+ONCE = {
+    "SUB": "subtract_tflite_single_rounding",
+    "RESIZE_BILINEAR": "bilinear_in_10_bits_ties_up",
+    **dict.fromkeys(("TRANSPOSE_CONV", "PRELU", "BATCH_MATMUL"), "single_rounding"),
+}
+"""Those of which a number here tells one rounding from two."""
+OF_ALL = [(seed, operator) for seed, operators in OTHERS.items() for operator in operators]
+
+
+def words_of(network: Network, fault: Fault) -> str:
+    """What is told of it, besides the convention."""
+    layer = network.layers[fault.layer]
+    match fault.kind:
+        case "multiplier":
+            side = "more" if fault.by > 0 else "less"
+            return f"with the multiplier{MULTIPLIED[layer.operator][fault.where]} one {side}, "
+        case "zero point":
+            return f" of {network.tensors[zero_points_of(layer)[fault.where]].name}, "
+        case "bound":
+            return f"with the {('lower', 'upper')[fault.where]} bound "
+        case "rounding":
+            return ONCE[layer.operator]
+
+
+@pytest.mark.parametrize(
+    ("seed", "operator", "kind"),
+    [
+        *((seed, operator, "multiplier") for seed, operator in OF_ALL if operator in MULTIPLIED and seed),
+        *((3, operator, "multiplier") for operator in OTHERS[0] if operator in MULTIPLIED),
+        *((seed, operator, "rounding") for seed, operator in OF_ALL if operator in ONCE),
+        *((0, operator, "zero point") for operator in OTHERS[0]),
+        *((0, operator, "bound") for operator in OTHERS[0]),
+        (1, "RESIZE_BILINEAR", "bound"), (1, "L2_NORMALIZATION", "zero point"), (2, "QUANTIZE", "zero point"),
+    ],
+)  # fmt: skip
+def test_a_fault_of_every_other_operator_is_named(seed: int, operator: str, kind: FaultKind, tmp_path: Path) -> None:
+    """The first of its kind that changes anything."""
+    file = tmp_path / "net.tflite"
+    file.write_bytes(fifty_other_layers(seed))
+    network = read_tflite(file)
+    tensors = clean(network, seed, "double_rounding")
+    layers = [one for one in network.layers if one.operator == operator]
+    places = {"multiplier": len(MULTIPLIED.get(operator, ())), "zero point": len(zero_points_of(layers[0])), "bound": 2}
+    for layer, where, by in product(layers, range(places.get(kind, 1)), (1, -1)):
+        fault = Fault(layer.number, kind, by, where, "single_rounding" if kind == "rounding" else "")
+        made = recorded(network, tensors, "double_rounding", fault)
+        if (made[layer.outputs[0]] != tensors[layer.outputs[0]]).any():
+            break
+    else:
+        raise AssertionError("nothing changes anything")
+    (apart,) = told(network, made).apart
+    assert (apart.layer.number, apart.first) == (layer.number, first_difference(network, tensors, made, layer.number))
+    assert any(one.kind == kind and words_of(network, fault) in one.told for one in apart.causes), (fault, apart.causes)

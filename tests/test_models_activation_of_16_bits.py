@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.golden.layers import sigmoid_table
+from sim.golden.layers import gemmlowp, sigmoid_table
 from sim.golden.layers.sigmoid_table import TABLE, TableFactor, factor_of
 from sim.models.compare import compared
 from sim.models.computed import computed
@@ -66,12 +66,68 @@ def test_numbers_are_those_of_the_table(operator: str, scale: float, tmp_path: P
         assert abs(number - REAL[operator](single * q) * 2**15) < 6
     (report,) = compared(network, {X: EVERY, Y: made})
     assert (report.outcome, report.conventions) == ("equal", ("activation_by_table_of_16_bits",))
-    made[0, 17] += 1
+    made[0, 17] += 7  # no arithmetic is so far from another
     (report,) = compared(network, {X: EVERY, Y: made})
     assert (report.outcome, report.differing, report.first) == ("differs", 1, (0, 17))
     assert report.trace is not None
     exact = Fraction(REAL[operator](single * int(EVERY[0, 17]))) * 2**15
     assert abs(report.trace.steps[0].exact - exact) < Fraction(1, 10**6)
+
+
+def powers(x: int, integer_bits: int) -> int:
+    """exp(-x) in units of 2^-15 as gemmlowp has it, step by step; x >= 0 has so many bits before the point."""
+    if x == 0:
+        return 32767
+    quarter = 1 << (13 - integer_bits)
+    low = -x % quarter - quarter
+    a = max(-32768, low << integer_bits) + 4096
+    square = high(a, a)
+    third = high(away(high(square, square), 4) + high(square, a), 10923)
+    result = 28918 + high(a + away(third + square, 2), 28918)
+    for place, factor in enumerate((25520, 19875, 12055, 4435, 600, 11, 0)):
+        bit = 13 - integer_bits + place
+        if bit < 15 and (low + x) >> bit & 1:
+            result = high(result, factor)
+    return result
+
+
+def high(a: int, b: int) -> int:
+    return min(floor(Fraction(a * b, 2**15) + Fraction(1, 2)), 32767)
+
+
+def away(number: int, by: int) -> int:
+    size = floor(Fraction(abs(number), by) + Fraction(1, 2))
+    return size if number >= 0 else -size
+
+
+def inverse(power: int) -> int:
+    """Of (1 + power) / 2, in units of 2^-13."""
+    half = (power + 32768) // 2
+    x = 23130 + high(half, -15420)
+    for _ in range(3):
+        x += max(-32768, min(32767, 4 * high(x, 8192 - high(half, x))))
+    return x
+
+
+def in_fixed_point(operator: str, q: int, doublings: int) -> int:
+    q = max(-32768, min(32767, q << doublings))
+    if operator == "LOGISTIC":
+        positive = min(32767, 2 * inverse(powers(abs(q), 3)))
+        return 16384 if q == 0 else positive if q > 0 else 32767 - positive
+    size = min(32767, 4 * (inverse(powers(abs(q), 4)) - 8192))
+    return size if q > 0 else -size if q else 0
+
+
+@pytest.mark.parametrize(("operator", "doublings"), [("LOGISTIC", 0), ("TANH", 0), ("TANH", 1)])
+def test_numbers_of_powers_of_two_are_those_of_fixed_point(operator: str, doublings: int, tmp_path: Path) -> None:
+    network = network_of(tmp_path, operator, 2.0 ** (doublings - 12))
+    made = np.array([in_fixed_point(operator, q, doublings) for q in EVERY.ravel().tolist()], np.int16)
+    (report,) = compared(network, {X: EVERY, Y: made.reshape(EVERY.shape)})
+    assert (report.outcome, report.conventions) == ("equal", ("activation_in_fixed_point_of_16_bits",))
+    assert all(
+        abs(number - REAL[operator](q * 2.0 ** (doublings - 12)) * 2**15) < 18
+        for q, number in zip(EVERY.ravel().tolist(), made.tolist(), strict=True)
+    )
 
 
 def test_the_table_is_that_of_the_logistic() -> None:
@@ -114,3 +170,4 @@ def test_scales_that_are_refused(scale: float, to: float, zeros: tuple[int, int]
 
 def test_examples() -> None:
     assert doctest.testmod(sigmoid_table).failed == 0
+    assert doctest.testmod(gemmlowp).failed == 0

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sim.explanation.answer import answer
 from sim.golden.layers import bilinear
 from sim.golden.layers.bilinear import Resizing, in_10_bits, in_float32
 from sim.models.compare import LayerReport, compared
 from sim.models.computed import computed
 from sim.models.forward import forward
+from sim.models.layers import ByRules
 from sim.models.network import Network, NotComputed
+from sim.models.questions import question_of
 from sim.models.tflite_file import read_tflite
 from support.exact_rounding import float32_nearest, half_away, half_up
 from support.tflite_models import ModelWriter
@@ -152,6 +155,17 @@ def test_bytes_in_float32(option: tuple[bool, bool], tmp_path: Path) -> None:
     np.testing.assert_array_equal(forward(network, {X: x}, "fp32")[Y], output)
     weighed = in_float32(np.full((1, 1, 2, 1), 200, np.uint8), Resizing(1, 3), weighs_first=True)
     assert weighed.ravel().tolist() == [200] * 3
+
+
+def test_an_image_of_one_number_tells_nothing_apart(tmp_path: Path) -> None:
+    """All arithmetics give it: they are told as alike, on the numbers of this tensor."""
+    network, x = network_of(tmp_path), np.full((2, *BEFORE, 3), 5, np.int8)
+    output = np.full((2, *BEHIND, 3), 5, np.int8)
+    made = computed(network, network.layers[0], {X: x, SIZE: network.constants[SIZE]})
+    assert isinstance(made, ByRules)
+    told = answer(question_of(made, output))
+    assert [match.name for match in told.matches] == ["bilinear_in_10_bits"]
+    assert [one.name for one in told.matches[0].alike] == ["bilinear_in_10_bits_ties_up", "bilinear_in_11_bits"]
 
 
 def test_an_element_is_traced_to_its_place(tmp_path: Path) -> None:

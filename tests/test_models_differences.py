@@ -182,3 +182,31 @@ def test_shapes_and_scales_of_channels_are_refused(tmp_path: Path) -> None:
     network = read_tflite(tmp_path / "net.tflite")
     with pytest.raises(NotComputed, match="SUB with a scale for each channel is not computed"):
         computed(network, network.layers[0], {A: np.zeros(2, np.int8), B: np.zeros(2, np.int8)})
+
+
+@pytest.mark.parametrize(("field", "named"), [("first", "a"), ("second", "b")])
+def test_a_multiplier_one_unit_off_is_named(field: str, named: str, tmp_path: Path) -> None:
+    """Where both operands are nearly the same, in units so small that one of a multiplier is not shifted away."""
+    of_a, of_b = (3, 5) if field == "first" else (5, 3)  # the larger scale's multiplier is exact
+    scales, zeros, numbers = (of_a * 2.0**-10, of_b * 2.0**-10, 20 * 2.0**-25), (0, 0, 0), np.arange(-6553, 6554)
+    network = network_of(tmp_path, scales, zeros, (numbers.shape,) * 2, ("int16",) * 3, PotScaleInt16=0)
+    given = {A: (of_b * numbers).astype(np.int16), B: (of_a * numbers).astype(np.int16)}
+    by = rescaling_of(scales, 15, derive_tflite)
+    one = getattr(by, field)
+    off = by._replace(**{field: one._replace(multiplier=one.multiplier + 1)})
+    report = report_of(network, given, in_integers(off, zeros, 15, doubled))
+    told = f"with the multiplier of {named} one more, subtract_tflite"
+    assert any(cause.kind == "multiplier" and cause.told.startswith(told) for cause in report.causes), report.causes
+
+
+@pytest.mark.parametrize(("off", "told"), [((1, 0), "a one more"), ((0, -1), "b one less")])
+def test_a_multiplier_of_xnnpacks_one_unit_off_is_named(off: tuple[int, int], told: str, tmp_path: Path) -> None:
+    scales = (0.031, 0.0173, 0.04)
+    network, given = network_of(tmp_path, scales), every("int8")
+    first, second = (
+        round(Fraction(float(np.float32(scale) / np.float32(0.04))) * 2**21) + units
+        for scale, units in zip(scales[:2], off, strict=True)
+    )
+    report = report_of(network, given, lambda a, b: half_up(Fraction((a - 3) * first - (b + 5) * second, 2**21)) + 7)
+    said = f"with the multiplier of {told}, subtract_xnnpack"
+    assert any(cause.kind == "multiplier" and cause.told.startswith(said) for cause in report.causes), report.causes

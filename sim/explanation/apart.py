@@ -166,7 +166,9 @@ def differing_inputs(first: Int64Array, second: Int64Array, operands: Operands) 
     at = np.flatnonzero(first != second)
     in_tail = operands.get("in_tail", np.zeros(len(first)))[at] == 1
     at = at if in_tail.all() else at[~in_tail]
-    size = np.sum([np.abs(operands[name][at]) for name in operands if name in ("value", "a", "b", "sum")], axis=0)
+    size = np.zeros(at.size, np.int64)  # of places there is none: the first come first
+    for name in operands.keys() & {"value", "a", "b", "sum"}:
+        size += np.abs(operands[name][at])
     at = at[np.argsort(size, kind="stable")][:_SHOWN]
     found = []
     for i in at:

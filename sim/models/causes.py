@@ -19,16 +19,15 @@ from sim.explanation.explanation import listed
 from sim.explanation.question import Question, QuestionError, QuestionPart
 from sim.explanation.rule import Candidate, CandidateRule
 from sim.explanation.scaling import ByteRounding, FixedPoint, FloatScaling
-from sim.golden.derivation import Derived
 from sim.models.computed import computed
 from sim.models.layers import Several, ToReals
 from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed
 from sim.models.questions import plain, question_of
+from sim.models.rules.multiplied import SIDES, Multiplied, one_unit_off
 
 CauseKind = Literal["rounding", "multiplier", "zero point", "bound", "bias"]
 Int64Array = npt.NDArray[np.int64]
 Given = Mapping[int, AnyArray]
-_SIDES: Final = ((1, "more"), (-1, "less"))
 _BIASES: Final = {"TRANSPOSE_CONV": 3}
 """Which input is the bias, where it is not the third."""
 _FIRST: Final = 256
@@ -134,12 +133,12 @@ def _of_stage(part: QuestionPart, usual: Candidate, wrong: Int64Array) -> Iterat
         except (KeyError, ValueError):  # it has no multipliers
             return
     if isinstance(rule, IntegerAddition):
-        for name, tensor in (("first", "a"), ("second", "b"), ("total", "the sum")):
-            derived: Derived = getattr(rule.rescaling, name)
-            for by, side in _SIDES:
-                other = rule.rescaling._replace(**{name: derived._replace(multiplier=derived.multiplier + by)})
-                told = f"the multiplier of {tensor} one {side}"
-                yield _Change("multiplier", told, replace(usual, rule=replace(rule, rescaling=other)))
+        for told, rescaling in one_unit_off(rule.rescaling, {"first": "a", "second": "b", "total": "the sum"}):
+            yield _Change("multiplier", told, replace(usual, rule=replace(rule, rescaling=rescaling)))
+        return
+    if isinstance(rule, Multiplied):
+        for told, other in rule.one_off():
+            yield _Change("multiplier", told, replace(usual, rule=other))
         return
     if not isinstance(rule, FixedPoint | FloatScaling | ByteRounding):
         return
@@ -147,7 +146,7 @@ def _of_stage(part: QuestionPart, usual: Candidate, wrong: Int64Array) -> Iterat
     channels = np.unique(part.operands["channel"][wrong])
     where = f" of channel {channels[0]}" if count > 1 and channels.size == 1 else " of every channel" * (count > 1)
     at: Any = channels if count > 1 and channels.size == 1 else slice(None)
-    for by, side in _SIDES:
+    for by, side in SIDES:
         if isinstance(rule, FixedPoint):
             multiplier = rule.multiplier.copy()
             multiplier[at] += by

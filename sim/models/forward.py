@@ -132,15 +132,17 @@ def _requantized(made: Requantized, convention: str) -> npt.NDArray[np.int64]:
         raise NotComputed("its output is one number without an axis")
     if not made.accumulators.size:
         return made.accumulators.astype(np.int64)
-    channels = np.moveaxis(made.accumulators, made.axis, -1)
     try:
-        scaled = [
-            _scaled(channels[..., channel], float(factor), convention)
-            for channel, factor in enumerate(np.broadcast_to(made.scale, channels.shape[-1:]))
-        ]
+        if made.scale.size == 1:
+            scaled = _scaled(made.accumulators, made.scale.item(), convention)
+        else:
+            channels = np.moveaxis(made.accumulators, made.axis, 0)
+            factors = np.broadcast_to(made.scale, len(channels))
+            each = [_scaled(*one, convention) for one in zip(channels, factors.tolist(), strict=True)]
+            scaled = np.stack(each, axis=made.axis)
     except ValueError as error:
         raise NotComputed(f"{convention} does not define it: {error}") from None
-    return np.stack(scaled, axis=made.axis).astype(np.int64) + made.zero_point
+    return scaled.astype(np.int64) + made.zero_point
 
 
 def _scaled(sums: Scaled, factor: float, convention: str) -> Scaled:

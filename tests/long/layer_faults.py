@@ -1,7 +1,8 @@
 """Whether `lanewise model` names what is wrong in one of fifty layers: its number, the kind of fault, an element.
 
-    PYTHONPATH=tests .venv/bin/python -m long.layer_faults [--count N] [--seed FIRST]
+    PYTHONPATH=tests .venv/bin/python -m long.layer_faults [--count N] [--seed FIRST] [--nets NAME ...] [--workers N]
 
+There are two nets: one of windows, products, sums and averages, one of layers with arithmetics of their own.
 A fault is a multiplier or float32 scale one unit in the last place off, a layer that rounds otherwise, a zero point or
 a bound one off; the device is the golden reference with it, recorded as .npz.  A fault that changes no number of the
 recording is drawn again, and counted: nobody could tell it.  Named is a fault whose layer, kind, first element and
@@ -15,8 +16,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -27,7 +30,7 @@ from sim.explanation.tensor_file import read_arrays
 from sim.models.compare import compared, tensors_by_name
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
-from support.planted_layers import CONVENTIONS, KINDS, Fault, FaultKind, clean, drawn_fault, fifty_layers, recorded
+from support.planted_layers import CONVENTIONS, KINDS, NETS, Fault, FaultKind, clean, drawn_fault, recorded
 
 ENOUGH = 0.98
 
@@ -48,13 +51,16 @@ class Told:
     seconds: float
 
 
-def told_of(seed: int) -> Told:
-    """A net, a convention and a fault of the seed."""
+WITH_CHANNELS = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
+
+
+def told_of(net: str, seed: int) -> Told:
+    """A net of that name, a convention and a fault of the seed."""
     kind: FaultKind = KINDS[seed % len(KINDS)]
     convention, rng, unseen = CONVENTIONS[seed // len(KINDS) % len(CONVENTIONS)], np.random.default_rng(seed), 0
     with TemporaryDirectory() as folder:
         path = Path(folder, "net.tflite")
-        path.write_bytes(fifty_layers(seed))
+        path.write_bytes(NETS[net](seed))
         network = read_tflite(path)
         right = clean(network, seed, convention)
         while True:
@@ -73,7 +79,7 @@ def told_of(seed: int) -> Told:
     apart = {one.layer.number: one for one in report.apart}
     of_layer = apart.get(fault.layer)
     causes = of_layer.causes if of_layer is not None else ()
-    channel = fault.kind == "multiplier" and network.layers[fault.layer].operator in ("CONV_2D", "DEPTHWISE_CONV_2D")
+    channel = fault.kind == "multiplier" and network.layers[fault.layer].operator in WITH_CHANNELS
     missed = [
         name
         for name, is_named in (
@@ -94,32 +100,42 @@ def told_of(seed: int) -> Told:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Planted faults in layers, and whether they are named.")
-    parser.add_argument("--count", type=int, default=400, help="how many faults")
+    parser.add_argument("--count", type=int, default=400, help="how many faults in each net")
     parser.add_argument("--seed", type=int, default=0, help="of the first; the others count up")
+    parser.add_argument("--nets", nargs="+", choices=NETS, default=list(NETS), help="which")
     parser.add_argument("--workers", type=int, default=2, help="processes at once")
     given = parser.parse_args()
+    seeds, enough = range(given.seed, given.seed + given.count), bool(given.count)
+    with ProcessPoolExecutor(given.workers) as workers:
+        for net in given.nets:
+            told = workers.map(partial(told_of, net), seeds)
+            enough &= are_named(net, zip(seeds, told, strict=True))
+    return 0 if enough else 1
+
+
+def are_named(net: str, faults: Iterable[tuple[int, Told]]) -> bool:
+    """Whether enough of each kind are; every one that is not is printed, and the counts are."""
     named, all_of, alone, whole = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     unseen, seconds = Counter[str](), 0.0
-    seeds = range(given.seed, given.seed + given.count)
-    with ProcessPoolExecutor(given.workers) as workers:
-        for seed, told in zip(seeds, workers.map(told_of, seeds), strict=True):
-            kind = told.fault.kind
-            all_of[kind] += 1
-            named[kind] += not told.missed
-            alone[kind] += not told.missed and told.choices == 1
-            whole[kind] += bool(told.missed and told.whole)
-            unseen[kind] += told.unseen
-            seconds += told.seconds
-            if told.missed:
-                right = f"; all layers are {', '.join(told.whole)}" if told.whole else ""
-                print(f"seed {seed}, {told.convention}: {told.fault}: not named: {', '.join(told.missed)}{right}",
-                      file=sys.stderr, flush=True)  # fmt: skip
+    for seed, told in faults:
+        kind = told.fault.kind
+        all_of[kind] += 1
+        named[kind] += not told.missed
+        alone[kind] += not told.missed and told.choices == 1
+        whole[kind] += bool(told.missed and told.whole)
+        unseen[kind] += told.unseen
+        seconds += told.seconds
+        if told.missed:
+            right = f"; all layers are {', '.join(told.whole)}" if told.whole else ""
+            print(f"{net}, seed {seed}, {told.convention}: {told.fault}: not named: {', '.join(told.missed)}{right}",
+                  file=sys.stderr, flush=True)  # fmt: skip
     for kind in KINDS:
-        print(f"{kind:<11} {named[kind]} of {all_of[kind]} named, {alone[kind]} as the only choice; not named are "
-              f"{all_of[kind] - named[kind]}, of which {whole[kind]} in recordings that a convention gives as a whole; "
-              f"{unseen[kind]} changed nothing and were drawn again")  # fmt: skip
-    print(f"{seconds / max(given.count, 1):.1f} s of processor for a comparison of fifty layers")
-    return 1 if any(named[kind] < ENOUGH * all_of[kind] for kind in KINDS) or not given.count else 0
+        print(f"{net:<8} {kind:<11} {named[kind]} of {all_of[kind]} named, {alone[kind]} as the only choice; "
+              f"not named are {all_of[kind] - named[kind]}, "
+              f"of which {whole[kind]} in recordings that a convention gives as a whole; "
+              f"{unseen[kind]} changed nothing and were drawn again", flush=True)  # fmt: skip
+    print(f"{seconds / max(all_of.total(), 1):.1f} s of processor for a comparison of fifty layers", flush=True)
+    return all(named[kind] >= ENOUGH * all_of[kind] for kind in KINDS)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ these, else a multiplier that is one off would change nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
@@ -19,8 +20,15 @@ from sim.golden.integer_addition import LEFT_SHIFTS, add_rescaled, rescaling_of
 from sim.golden.scaling import scale_float_ties_even
 from sim.models.computed import computed
 from sim.models.forward import forward
-from sim.models.layers import Added, Pooled, Requantized
+from sim.models.layers import Activated, Added, ByRules, Pooled, Requantized
 from sim.models.network import Network, NetworkLayer
+from support.planted_elements import (
+    MULTIPLIERS,
+    ONLY_TWO_ROUNDINGS,
+    fifty_other_layers,
+    placed_otherwise,
+    zero_points_of,
+)
 from support.tflite_models import ModelWriter
 
 Tensors = dict[int, npt.NDArray[Any]]
@@ -101,6 +109,10 @@ def fifty_layers(seed: int) -> bytes:
     return made.content()
 
 
+NETS: Mapping[str, Callable[[int], bytes]] = {"windows": fifty_layers, "elements": fifty_other_layers}
+"""Of a seed, by what their layers are."""
+
+
 @cache
 def _derived(factor: float) -> tuple[int, int]:
     return tuple(derive_tflite(factor))  # type: ignore[return-value]
@@ -119,26 +131,29 @@ def recorded(network: Network, tensors: Tensors, convention: str, fault: Fault) 
     return forward(network, wrong, convention, fault.layer + 1)
 
 
-def faulty(
-    network: Network, layer: NetworkLayer, tensors: Tensors, convention: str, fault: Fault
-) -> npt.NDArray[np.int8]:
+def faulty(network: Network, layer: NetworkLayer, tensors: Tensors, convention: str, fault: Fault) -> npt.NDArray[Any]:
     """A layer's output, written once more from its sums: with the wrong number, or rounded otherwise."""
     if fault.kind == "zero point":
-        network = with_zero_point(network, (*layer.inputs[:2], layer.outputs[0])[fault.where], fault.by)
+        network = with_zero_point(network, zero_points_of(layer)[fault.where], fault.by)
     made = computed(network, layer, tensors)
-    assert isinstance(made, Requantized | Added | Pooled)
-    ends = [-128 if made.minimum is None else made.minimum, 127 if made.maximum is None else made.maximum]
+    assert isinstance(made, Requantized | Added | Pooled | ByRules | Activated)
+    dtype = network.output_of(layer).dtype
+    limits = np.iinfo(dtype)
+    minimum, maximum = (None, None) if isinstance(made, Activated) else (made.minimum, made.maximum)
+    ends = [limits.min if minimum is None else minimum, limits.max if maximum is None else maximum]
     if fault.kind == "bound":
-        ends[fault.where] = int(np.clip(ends[fault.where] + fault.by, -128, 127))
+        ends[fault.where] = int(np.clip(ends[fault.where] + fault.by, limits.min, limits.max))
     rounding = fault.other if fault.kind == "rounding" else convention
     by = fault.by if fault.kind == "multiplier" else 0
     if isinstance(made, Requantized):
         placed = scaled(made, rounding, by, fault.where) + made.zero_point
     elif isinstance(made, Added):
         placed = added(made, fault.kind == "rounding", by, fault.where)
-    else:
+    elif isinstance(made, Pooled):
         placed = divided(made, rounding)
-    return np.asarray(np.clip(placed, ends[0], ends[1]), np.int8)
+    else:
+        placed = placed_otherwise(network, layer, tensors, fault.kind == "rounding", (by, fault.where if by else 0))
+    return np.asarray(np.clip(placed, ends[0], ends[1]), dtype)
 
 
 def scaled(made: Requantized, convention: str, by: int, channel: int) -> npt.NDArray[np.int64]:
@@ -187,15 +202,19 @@ def with_zero_point(network: Network, number: int, by: int) -> Network:
 def drawn_fault(network: Network, kind: FaultKind, convention: str, rng: np.random.Generator) -> Fault:
     """Any of the kind, in any layer that can have it."""
     layer = network.layers[int(rng.integers(len(network.layers)))]
-    by, pools = int(rng.choice([-1, 1])), layer.operator == "AVERAGE_POOL_2D"
+    by = int(rng.choice([-1, 1]))
+    multipliers = {"ADD": 3, "AVERAGE_POOL_2D": 0, **MULTIPLIERS}.get(layer.operator, CHANNELS)
+    zeros = len(zero_points_of(layer))
     if kind == "rounding":
+        if layer.operator in ("LOGISTIC", "TANH"):  # there is one
+            return drawn_fault(network, kind, convention, rng)
         others = [one for one in CONVENTIONS if one != convention]
-        other = "truncated" if pools else "single_rounding" if layer.operator == "ADD" else str(rng.choice(others))
-        return Fault(layer.number, kind, 0, 0, other)
+        twice = "single_rounding" if layer.operator in ("ADD", *ONLY_TWO_ROUNDINGS) else ""
+        pools = layer.operator == "AVERAGE_POOL_2D"
+        return Fault(layer.number, kind, 0, 0, "truncated" if pools else twice or str(rng.choice(others)))
     if kind == "bound":
         return Fault(layer.number, kind, by, int(rng.integers(2)))
-    if pools and kind == "multiplier":  # it has none
+    choices = multipliers if kind == "multiplier" else zeros
+    if not choices:
         return drawn_fault(network, kind, convention, rng)
-    if kind == "zero point":
-        return Fault(layer.number, kind, by, 0 if pools else int(rng.integers(3)))
-    return Fault(layer.number, kind, by, int(rng.integers(3 if layer.operator == "ADD" else CHANNELS)))
+    return Fault(layer.number, kind, by, int(rng.integers(choices)) if choices > 1 else 0)

@@ -45,15 +45,26 @@ def factor_of(function: str, scale: np.float32) -> TableFactor:
     >>> factor_of("logistic", np.float32(2.0**-12)), factor_of("tanh", np.float32(0.001))
     (TableFactor(multiplier=3, shift=0), TableFactor(multiplier=25165, shift=11))
     """
-    power = log2(float(scale))
-    if abs(power - round(power)) < _NEAR and round(power) + 12 in _SHIFTS[function]:
-        return TableFactor(3 << (round(power) + 12), 0)
+    doublings = doublings_of(function, scale)
+    if doublings is not None:
+        return TableFactor(3 << doublings, 0)
     factor, shift = float(scale) * _ONE, 0
     while factor <= _MOST / 2 and shift < _LONGEST:
         factor, shift = 2 * factor, shift + 1
     if factor > _MOST:
         raise ValueError(f"the scale is {scale:g}: up to {_MOST / _ONE:g} it is defined")
     return TableFactor(int(factor), shift)
+
+
+def doublings_of(function: str, scale: np.float32) -> int | None:
+    """How often 2^-12 is doubled to be the scale, where upstream takes it for such a power of two; else None.
+
+    >>> doublings_of("tanh", np.float32(2.0**-11)), doublings_of("logistic", np.float32(2.0**-11))
+    (1, None)
+    """
+    power = log2(float(scale))
+    doublings = round(power) + 12
+    return doublings if abs(power - round(power)) < _NEAR and doublings in _SHIFTS[function] else None
 
 
 def looked_up(function: str, values: Int64Array, by: TableFactor) -> Int64Array:

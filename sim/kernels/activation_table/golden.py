@@ -144,9 +144,12 @@ def _in_float(difference: AnyArray, scale: np.float32, rule: Mode) -> Steps:
 def _in_fixed_point(difference: AnyArray, scale: np.float32, rule: Mode) -> Steps:
     """What is 15 or more is beyond: the function is 0 or 1 there, -1 or 1."""
     function = FUNCTIONS[rule.function]
-    fraction, left_shift = frexp(float(scale) * 2.0 ** (31 - gemmlowp.INTEGER_BITS))
+    integer_bits = gemmlowp.OF_32_BITS.integer_bits
+    fraction, left_shift = frexp(float(scale) * 2.0 ** (31 - integer_bits))
     multiplier = round(fraction * 2**31)
-    radius = int((2**gemmlowp.INTEGER_BITS - 1) * 2 ** (31 - gemmlowp.INTEGER_BITS) / 2**left_shift)
+    radius = int(
+        (2**gemmlowp.OF_32_BITS.integer_bits - 1) * 2 ** (31 - gemmlowp.OF_32_BITS.integer_bits) / 2**left_shift
+    )
     inside = np.abs(difference) < radius
     x = double_rounding(np.where(inside, difference, 0), multiplier, left_shift)
     made = function.in_fixed_point(x)

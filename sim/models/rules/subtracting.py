@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Final
@@ -21,7 +21,9 @@ from sim.golden.integer_addition import LEFT_SHIFTS, add_rescaled, multipliers_o
 from sim.golden.scaling import double_rounding, single_rounding
 from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers
 from sim.models.network import TensorScale
+from sim.models.rules.multiplied import SIDES, one_unit_off
 
+Way = Callable[[Integers, Integers], Integers]
 Scales = tuple[TensorScale, TensorScale, TensorScale]
 """Of both operands and of the output."""
 _XNNPACK_BITS: Final = 21
@@ -33,18 +35,23 @@ _IN_INTEGERS: Final = {
         single_rounding, derive_tflite_single_rounding, "TFLite's single-rounding build",
     ),
 }  # fmt: skip
+_MULTIPLIED: Final = {"first": "a", "second": "b", "total": "the difference"}
 BY_XNNPACK: Final = "subtract_xnnpack"
 OF_POWERS: Final = "subtract_tflite_pot"
 
 
 @dataclass(frozen=True, eq=False)
 class Subtracting:
-    """One way on `operands["a"]` and `operands["b"]`: `way` takes both without their zero points."""
+    """One way on `operands["a"]` and `operands["b"]`: `way` takes both without their zero points.
+
+    `others` are ways with one multiplier one unit off, by what is off.
+    """
 
     name: str
     note: str
-    way: Callable[[Integers, Integers], Integers]
+    way: Way
     scales: Scales
+    others: Mapping[str, Way] = field(default_factory=dict)
     rises: bool = False
 
     def run(self, operands: Operands) -> Integers:
@@ -62,6 +69,10 @@ class Subtracting:
         result = int(self.run(only(element, ("a", "b")))[0])
         return [RuleStep("difference", result, exact, "tie" if is_tie(exact) else "")]
 
+    def one_off(self) -> Iterator[tuple[str, Subtracting]]:
+        for told, way in self.others.items():
+            yield told, replace(self, way=way, others={})
+
 
 def subtracting_rules(scales: Scales, bits: int, by_powers: bool) -> list[Subtracting]:
     """Every way that takes such scales, what a network is run by first; `by_powers` where the file has it by shifts."""
@@ -75,8 +86,9 @@ def _in_integers(scales: Scales, bits: int) -> Iterator[Subtracting]:
     a, b, output = (float(one.scales[0]) for one in scales)
     for name, (rescale, derive, users) in _IN_INTEGERS.items():
         by = rescaling_of((a, b, output), LEFT_SHIFTS[bits], derive)
-        way = partial(add_rescaled, rescaling=by, left_shift=LEFT_SHIFTS[bits], rescale=rescale, subtracts=True)
-        yield Subtracting(name, users, way, scales)
+        way = partial(add_rescaled, left_shift=LEFT_SHIFTS[bits], rescale=rescale, subtracts=True)
+        others = {told: partial(way, rescaling=other) for told, other in one_unit_off(by, _MULTIPLIED)}
+        yield Subtracting(name, users, partial(way, rescaling=by), scales, others)
 
 
 def _xnnpack(scales: Scales) -> Iterator[Subtracting]:
@@ -87,10 +99,17 @@ def _xnnpack(scales: Scales) -> Iterator[Subtracting]:
     with suppress(ValueError):
         by_a, by_b, shift = multipliers_of_bits(_XNNPACK_BITS, first, second, "XNNPACK")
         if min(first, second) >= _LEAST:
-            yield Subtracting(
-                BY_XNNPACK, "XNNPACK, and LiteRT by it",
-                lambda left, right: (left * by_a - right * by_b + (1 << (shift - 1))) >> shift, scales,
-            )  # fmt: skip
+            others = {
+                f"the multiplier of {name} one {side}": partial(_in_one, by=(by_a + of_a, by_b + of_b), shift=shift)
+                for units, side in SIDES
+                for name, of_a, of_b in (("a", units, 0), ("b", 0, units))
+            }
+            way = partial(_in_one, by=(by_a, by_b), shift=shift)
+            yield Subtracting(BY_XNNPACK, "XNNPACK, and LiteRT by it", way, scales, others)
+
+
+def _in_one(left: Integers, right: Integers, by: tuple[int, int], shift: int) -> Integers:
+    return np.asarray((left * by[0] - right * by[1] + (1 << (shift - 1))) >> shift)
 
 
 def _of_powers(scales: Scales) -> Iterator[Subtracting]:

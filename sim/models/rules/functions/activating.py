@@ -8,7 +8,7 @@ Source: docs/spec/neighbours.md sections 23 and 37.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import exp, tanh
 from typing import Any, Final
@@ -17,15 +17,19 @@ import numpy as np
 
 from sim.explanation.rule import Integers, Operands, RuleStep, only
 from sim.golden.byte_rounding import round_even_then_offset
-from sim.golden.layers.sigmoid_table import TableFactor, looked_up
+from sim.golden.layers import gemmlowp
+from sim.golden.layers.sigmoid_table import TableFactor, doublings_of, factor_of, looked_up
 from sim.kernels.activation_table.golden import FUNCTIONS, MODES, Parameters, activation_table
 from sim.models.network import TensorScale
 from sim.models.rules.dequantizing import dequantized
 from sim.models.rules.functions.real_functions import USERS, WAYS
+from sim.models.rules.multiplied import SIDES
 
 IN_FLOAT: Final = "activation_in_float32"
 IN_FIXED_POINT: Final = "activation_in_fixed_point"
 OF_16_BITS: Final = "activation_by_table_of_16_bits"
+IN_FIXED_POINT_OF_16_BITS: Final = "activation_in_fixed_point_of_16_bits"
+_IN_FIXED_POINT: Final = {"logistic": gemmlowp.logistic, "tanh": gemmlowp.tanh}
 _REAL: Final = {"logistic": lambda x: 1 / (1 + exp(-x)), "tanh": tanh}
 _NEAR: Final = Fraction(1, 1 << 12)
 _FAR: Final = 700.0
@@ -86,9 +90,51 @@ class ActivatingOf16Bits:
         return looked_up(self.function, operands["byte"].astype(np.int64), self.by)
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        x = float(self.scale) * element["byte"]
-        exact = Fraction(_REAL[self.function](max(-_FAR, min(x, _FAR)))) * 2**15
-        return [RuleStep(f"{self.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact)]
+        return [_step_of_16_bits(self.function, self.scale, element["byte"], self.run(only(element, ("byte",))))]
+
+    def one_off(self) -> Iterator[tuple[str, ActivatingOf16Bits]]:
+        for units, side in SIDES:
+            by = self.by._replace(multiplier=self.by.multiplier + units)
+            yield f"the multiplier one {side}", replace(self, by=by)
+
+
+@dataclass(frozen=True, eq=False)
+class ActivatingInFixedPointOf16Bits:
+    """A function of int16 whose scale is 2^-12, so often doubled, by gemmlowp's fixed point, to units of 2^-15."""
+
+    function: str
+    scale: np.float32
+    doublings: int
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return IN_FIXED_POINT_OF_16_BITS
+
+    @property
+    def note(self) -> str:
+        return "LiteRT but its reference, of scales of 2^-12, and of TANH of 2^-11"
+
+    def run(self, operands: Operands) -> Integers:
+        numbers = gemmlowp.OF_16_BITS.shifted(operands["byte"].astype(np.int64), self.doublings)
+        return _IN_FIXED_POINT[self.function](numbers, gemmlowp.OF_16_BITS)
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        return [_step_of_16_bits(self.function, self.scale, element["byte"], self.run(only(element, ("byte",))))]
+
+
+def _step_of_16_bits(function: str, scale: np.float32, number: int, made: Integers) -> RuleStep:
+    x = float(scale) * number
+    exact = Fraction(_REAL[function](max(-_FAR, min(x, _FAR)))) * 2**15
+    return RuleStep(f"{function} of {x:.9g}", int(made[0]), exact)
+
+
+def rules_of_16_bits(function: str, scale: np.float32) -> Iterator[ActivatingOf16Bits | ActivatingInFixedPointOf16Bits]:
+    """By the table, and where the scale is such a power of two in fixed point."""
+    yield ActivatingOf16Bits(function, scale, factor_of(function, scale))
+    doublings = doublings_of(function, scale)
+    if doublings is not None:
+        yield ActivatingInFixedPointOf16Bits(function, scale, doublings)
 
 
 @dataclass(frozen=True, eq=False)

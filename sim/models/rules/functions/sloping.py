@@ -6,7 +6,7 @@ Source: docs/spec/neighbours.md sections 38 and 39.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from math import isqrt
@@ -20,23 +20,30 @@ from sim.golden.layers.l2_normalization import reciprocal_root
 from sim.golden.layers.prelu import PreluFactors, factors_of, prelu
 from sim.golden.scaling import double_rounding, single_rounding
 from sim.models.network import TensorScale
+from sim.models.rules.multiplied import one_unit_off
 
+Way = Callable[[Integers, Integers], Integers]
 Rescale = Callable[[Any, Any, Any], Int32Array]
 _ROUNDINGS: Final[Mapping[Rescale, str]] = {
     double_rounding: "TFLite's default build and TensorFlow Lite Micro",
     single_rounding: "TFLite's single-rounding build",
 }
+_MULTIPLIED: Final = {"above": "numbers from the zero point on", "below": "numbers below the zero point"}
 _FINE: Final = 1 << 40
 
 
 @dataclass(frozen=True, eq=False)
 class Sloping:
-    """One way on `operands["a"]` and their slopes `operands["b"]`; `scales` are those of both and of the output."""
+    """One way on `operands["a"]` and their slopes `operands["b"]`; `scales` are those of both and of the output.
+
+    `others` are ways with one multiplier one unit off, by what is off.
+    """
 
     name: str
     note: str
-    way: Callable[[Integers, Integers], Integers]
+    way: Way
     scales: tuple[TensorScale, TensorScale, TensorScale]
+    others: Mapping[str, Way] = field(default_factory=dict)
     rises: bool = False
 
     def run(self, operands: Operands) -> Integers:
@@ -56,14 +63,20 @@ class Sloping:
             RuleStep("offset", placed, exact + output.zero_point),
         ]  # fmt: skip
 
+    def one_off(self) -> Iterator[tuple[str, Sloping]]:
+        for told, way in self.others.items():
+            yield told, replace(self, way=way, others={})
+
 
 def sloping_rules(scales: tuple[TensorScale, TensorScale, TensorScale]) -> list[Sloping]:
     """TFLite's default first; `ValueError` for factors that are no finite numbers."""
-    return [
-        Sloping(f"{rescale.__name__}{which}", note, partial(prelu, factors=factors, rescale=rescale), scales)
-        for which, factors in _factors(scales)
-        for rescale, note in _ROUNDINGS.items()
-    ]
+    found = []
+    for which, factors in _factors(scales):
+        for rescale, note in _ROUNDINGS.items():
+            by = partial(prelu, rescale=rescale)
+            others = {told: partial(by, factors=other) for told, other in one_unit_off(factors, _MULTIPLIED)}
+            found.append(Sloping(f"{rescale.__name__}{which}", note, partial(by, factors=factors), scales, others))
+    return found
 
 
 def _factors(scales: tuple[TensorScale, TensorScale, TensorScale]) -> Iterator[tuple[str, PreluFactors]]:
