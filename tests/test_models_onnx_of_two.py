@@ -1,14 +1,16 @@
-"""Sub and PRelu between pairs, and MatMul of two stacks of matrices, one number after the other."""
+"""Sub, PRelu and sums of int8 between pairs, and MatMul of two stacks of matrices, one number after the other."""
 
 from __future__ import annotations
 
+import doctest
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
+from sim.golden import addition_of_int8
 from sim.models.compare import compared
 from sim.models.computed import computed
 from sim.models.forward import forward
@@ -87,3 +89,45 @@ def test_what_is_not_computed_is_named(tmp_path: Path) -> None:
     network = network_of(tmp_path, "Sub", second[:3])
     with pytest.raises(NotComputed, match="its tensors do not fit"):
         computed(network, network.layers[0], {**network.constants, number: x})
+
+
+def sum_of(
+    folder: Path, paired: bool, scales: list[tuple[float, int]], first: np.ndarray, second: np.ndarray
+) -> Network:
+    """One Add between pairs, or QLinearAdd, of bytes; the second operand is a constant of the file."""
+    made, dtype = OnnxWriter(), str(first.dtype)
+    x, b, y = (made.scale(name, *of, dtype) for name, of in zip("xby", scales, strict=True))
+    made.constant("b", second)
+    if paired:
+        made.nodes += [helper.make_node("DequantizeLinear", one, [f"real_{one[0]}"]) for one in (x, b)]
+        made.nodes.append(helper.make_node("Add", ["real_x", "real_b"], ["made"]))
+        made.nodes.append(helper.make_node("QuantizeLinear", ["made", *y[1:]], ["y"]))
+    else:
+        made.nodes.append(helper.make_node("QLinearAdd", [*x, *b, *y[1:]], ["y"], domain="com.microsoft"))
+    path = folder / "net.onnx"
+    kind = TensorProto.INT8 if dtype == "int8" else TensorProto.UINT8
+    path.write_bytes(made.content(first.shape, "y", kind))
+    return read_onnx(path)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_bytes_with_a_sign_are_added_as_they_are(paired: bool, tmp_path: Path) -> None:
+    """One number after the other: moved by 128, the constant would be another, and some of these sums too."""
+    scales = [(0.07, -127), (0.09, -97), (0.02, -126)]
+    numbers = np.arange(-128, 128).astype(np.int8)
+    network = sum_of(tmp_path, paired, scales, numbers.reshape(-1, 1), numbers)
+    single = [Fraction(float(np.float32(scale))) for scale, _ in scales]
+    of_a, of_b = (float32_nearest(one / single[2]) for one in single[:2])
+    (_, za), (_, zb), (_, zo) = scales
+    constant = float32_nearest(zo - float32_nearest(of_a * za + float32_nearest(of_b * zb)))
+    output = []
+    for a, b in np.broadcast(numbers.reshape(-1, 1), numbers):
+        first = float32_nearest(int(b) * of_b + constant)
+        output.append(max(-128, min(127, round(float32_nearest(int(a) * of_a + first)))))
+    expected = np.array(output, np.int8).reshape(256, 256)
+    (report,) = compared(network, {network.inputs[0]: numbers.reshape(-1, 1), network.outputs[0]: expected})
+    assert (report.outcome, report.conventions) == ("equal", ("add_avx2_of_int8",))
+
+
+def test_examples() -> None:
+    assert doctest.testmod(addition_of_int8).failed == 0

@@ -1,6 +1,7 @@
 """Quantized addition as rules: the conventions of sim.golden.addition with their parameters.
 
-Sources: docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e, 10f, 11 and 27; docs/spec/neighbours.md section 24.
+Sources: docs/spec/known_differences.md rows 10, 10b, 10c, 10d, 10e, 10f, 11 and 27; docs/spec/neighbours.md sections
+24 and 41.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sim.explanation.limits import add_wrapped
 from sim.explanation.rule import CandidateRule, Integers, Operands, RuleStep, is_tie, only
 from sim.golden import addition
 from sim.golden.addition import AddParameters, Quantization
+from sim.golden.addition_of_int8 import add_avx2_of_int8
 from sim.golden.derivation import Derived, derive_tflite, derive_tflite_single_rounding
 from sim.golden.integer_addition import LEFT_SHIFTS, AddRescaling, Rescale, add_rescaled, rescaling_of
 from sim.golden.pytorch.addition import add_pytorch, add_pytorch_tail, add_qnnpack
@@ -49,6 +51,7 @@ _INTEGER: Final[Mapping[AddConvention, tuple[Rescale, Callable[[float], Derived]
     addition.add_tflite_single_rounding: (single_rounding, derive_tflite_single_rounding),
 }
 ADDITION_AND_TAIL: Final = "add_pytorch_and_tail"
+FOLDED_OF_INT8: Final = "add_avx2_of_int8"
 ADDITION_OF_POWERS: Final = "add_tflite_pot"
 _IN_BOTH: Final = "PyTorch's quantized::add on x86-64: whole vectors of 64 bytes, and what lies behind them"
 _NEAR: Final = Fraction(1, 1 << 16)
@@ -102,6 +105,21 @@ class AdditionAndTail(Addition):
         behind = replace(self, convention=add_pytorch_tail)
         in_tail = operands.get("in_tail", np.zeros(1, np.int64))
         return np.where(in_tail == 1, Addition.run(behind, operands), super().run(operands))
+
+
+class FoldedAdditionOfInt8(Addition):
+    """ONNX Runtime's, of bytes with a sign as they are."""
+
+    @property
+    def name(self) -> str:
+        return FOLDED_OF_INT8
+
+    @property
+    def note(self) -> str:
+        return "ONNX Runtime's MLAS on x86-64, of int8"
+
+    def run(self, operands: Operands) -> Integers:
+        return add_avx2_of_int8(operands["a"], operands["b"], self.parameters).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -181,7 +199,7 @@ class AdditionOfPowers:
 
 def addition_rules(parameters: AddParameters, dtype: np.dtype[Any]) -> Iterator[CandidateRule]:
     """Those that are defined for int8 too, and for uint8 the others: no move can keep a folded constant, and PyTorch's
-    activations are uint8.
+    activations are uint8.  Of int8 a runtime folds the constant of bytes with their signs.
 
     Of 16 bits there is only the integer add, and that by shifts where zero points are 0 and scales powers of two.
     """
@@ -196,7 +214,9 @@ def addition_rules(parameters: AddParameters, dtype: np.dtype[Any]) -> Iterator[
     lowest = int(np.iinfo(dtype).min)
     for convention in _EVERYWHERE + (() if lowest else _FOLDED):
         yield Addition(convention, parameters, lowest)
-    if not lowest:
+    if lowest:
+        yield FoldedAdditionOfInt8(addition.add_avx2, parameters, lowest)
+    else:
         yield AdditionAndTail(add_pytorch, parameters, lowest)
 
 
