@@ -75,6 +75,11 @@ def test_the_call_that_the_report_names_does_it_again(report: Report) -> None:
     assert again.outcomes == report.outcomes[:-1]
 
 
+def test_flags_are_named_in_that_call_only_where_there_are_some(report: Report) -> None:
+    told = "levels=('O1', 'O2'), vectors=50, seed=1, engine='lockstep'"
+    assert report.reproduce == f"check_kernel(quantize_down, {told})"
+
+
 def test_an_unknown_level_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match=r"levels takes some of O0, .*, not 'O9'"):
         check_kernel(KERNEL, levels=("O9",))

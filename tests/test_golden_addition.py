@@ -145,6 +145,14 @@ def test_xnnpack_rounds_the_sum_once_with_ties_up() -> None:
     assert np.array_equal(add_xnnpack(A, B, given), np.clip(exact + 128, 0, 255).astype(np.uint8))
 
 
+def test_xnnpack_saturates_at_both_ends_of_a_byte() -> None:
+    """Scales of 1 and no zero points but 3 of b's: a + b - 3."""
+    given = parameters(1.0, 1.0, 1.0, zeros=(0, 3, 0))
+    assert add_xnnpack([0, 0, 1, 100, 200, 200, 255], [0, 3, 3, 157, 58, 59, 255], given).tolist() == [
+        0, 0, 1, 254, 255, 255, 255,
+    ]  # fmt: skip
+
+
 def test_xnnpack_takes_no_scale_far_from_the_output_s() -> None:
     for scale in (2.0**-11, 2.0**8):
         with pytest.raises(ValueError, match=r"of the output's: XNNPACK takes 2\^-10 up to 2\^8"):
@@ -231,9 +239,10 @@ def test_a_scale_that_is_not_finite_gives_0(add: Add, scale: float) -> None:
 
 
 @EVERY
-def test_operands_outside_of_a_byte_are_refused(add: Add) -> None:
-    with pytest.raises(ValueError, match=r"0\.\.255"):
-        add(256, 0, CENTS)
+@pytest.mark.parametrize("value", [-1, 256])
+def test_operands_outside_of_a_byte_are_refused(add: Add, value: int) -> None:
+    with pytest.raises(ValueError, match=rf"spans {value}\.\.{value}: every number must lie in 0\.\.255"):
+        add(value, 0, CENTS)
 
 
 @EVERY
@@ -260,9 +269,16 @@ def test_the_integer_add_refuses_scales_that_it_does_not_define(scale: float) ->
         add_tflite(0, 0, parameters(1.0, scale, 1.0))
 
 
-def test_the_integer_add_refuses_a_zero_point_outside_of_a_byte() -> None:
-    with pytest.raises(ValueError, match="zero point of a is 256"):
-        add_tflite(0, 0, parameters(1.0, 1.0, 1.0, zeros=(256, 0, 0)))
+@pytest.mark.parametrize("zero", [-1, 256])
+def test_the_integer_add_refuses_a_zero_point_outside_of_a_byte(zero: int) -> None:
+    with pytest.raises(ValueError, match=f"zero point of a is {zero}: it must lie in"):
+        add_tflite(0, 0, parameters(1.0, 1.0, 1.0, zeros=(zero, 0, 0)))
+
+
+def test_a_scale_is_kept_as_the_nearest_float32() -> None:
+    """Of a tenth the significand is 13421772.8, so rounded up."""
+    scale = Quantization(0.1).scale
+    assert (type(scale), Fraction(float(scale))) == (np.float32, Fraction(13421773, 2**27))
 
 
 @pytest.mark.parametrize(("zero", "error"), [(2**31, ValueError), (1.0, TypeError), (True, TypeError)])

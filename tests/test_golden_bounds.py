@@ -84,6 +84,7 @@ def test_a_relu_with_zero_point_255_is_lost_in_the_kernel_alone(convention: obje
         ("RELU", float("nan"), "int8", "the scale is nan"),
         ("RELU6", 1e-10, "int8", "6 in its units is no int32"),
         ("RELU6", 1e-39, "int8", "6 in its units is no int32"),
+        ("RELU_N1_TO_1", 2.0**-31, "int8", "-1 in its units is no int32"),
     ],
 )
 def test_what_tflite_does_not_bound_is_refused(activation: str, scale: float, dtype: str, message: str) -> None:
@@ -96,11 +97,50 @@ def test_a_small_scale_leaves_relu_alone() -> None:
     assert activation_bounds_tflite("RELU", 1e-10, -128) == (-128, 127)
 
 
+def test_a_scale_by_which_a_bound_is_just_an_int32_is_taken() -> None:
+    scale = np.nextafter(np.float32(2.0**-31), np.float32(1))
+    assert activation_bounds_tflite("RELU_N1_TO_1", scale, 5, "int16") == (-(2**15), 2**15 - 1)
+
+
+@pytest.mark.parametrize(
+    ("minimum", "maximum", "equal", "whole"),
+    [
+        (0, 0, [0, 0, 1, 254, 255, 255], [0] * 6),
+        (1, 254, [1, 1, 1, 254, 254, 254], [1, 1, 1, 254, 254, 254]),
+        (0, 255, [0, 0, 1, 254, 255, 255], [0, 0, 1, 254, 255, 255]),
+        (0, 300, None, [0, 0, 1, 254, 255, 255]),
+        (-5, 255, None, [0, 0, 1, 254, 255, 255]),
+    ],
+)
+def test_bytes_next_to_both_ends(minimum: int, maximum: int, equal: list[int] | None, whole: list[int]) -> None:
+    """19.08 refuses bounds that are no bytes; to 20.05 those that cover all bytes are none."""
+    values = np.array([-1, 0, 1, 254, 255, 256])
+    assert bounded_unless_whole_range(values, minimum, maximum).tolist() == whole
+    if equal is not None:
+        assert bounded_unless_equal(values, minimum, maximum).tolist() == equal
+
+
+def test_bounds_in_the_wrong_order_are_refused_in_the_words_of_bounds() -> None:
+    for convention in (bounded_unless_whole_range, bounded_unless_equal):
+        with pytest.raises(ValueError, match="minimum 7 is above maximum 3: give minimum <= maximum"):
+            convention(0, 7, 3)
+
+
+def test_a_bound_outside_of_signed_bytes_is_taken_where_its_low_byte_is_the_end() -> None:
+    """-384 is -128 less 256, and 639 is 127 more 512; the low byte of -129 is 127, that of INT32_MIN 0."""
+    assert module.bounds_20_05(-384, 5, -128, 127) == (-128, 5)
+    assert module.bounds_20_05(5, 639, -128, 127) == (5, 127)
+    for minimum in (-129, -(2**31)):
+        with pytest.raises(ValueError, match=rf"minimum is {minimum}: a bound outside -128\.\.127 is not modelled"):
+            module.bounds_20_05(minimum, 5, -128, 127)
+
+
 @pytest.mark.parametrize(
     ("activation", "scale", "zero", "message"),
     [
         ("TANH", 0.1, 0, "the activation TANH is not merged: give one of NONE, RELU, BOUNDED_RELU, LU_BOUNDED_RELU"),
         ("RELU", 0.1, 256, r"the zero point is 256: it must lie in 0\.\.255"),
+        ("RELU", 0.1, -1, r"the zero point is -1: it must lie in 0\.\.255"),
         ("RELU", float("inf"), 0, "the scale is inf"),
     ],
 )

@@ -130,6 +130,8 @@ def test_armnn_keeps_every_float_exactly_in_multiples_of_128() -> None:
         (derive_acl_19_08, 9e-6, (0, 0)),
         (derive_acl_19_08, -9e-6, (0, 0)),
         (derive_acl_19_08, 1e-5, by_fractions(float(np.float32(1e-5)))),
+        (derive_acl_19_08, -1e-5, by_fractions(float(np.float32(-1e-5)))),
+        (derive_acl_20_02, -1e-5, by_fractions(float(np.float32(-1e-5)))),
         (derive_acl_20_02, 9e-6, (0, 0)),
         (derive_acl_20_02, 1.0, (P, 1)),
         (derive_acl_20_02, 0.99999994, (2147483520, 0)),

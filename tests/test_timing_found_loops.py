@@ -6,7 +6,7 @@ import pytest
 
 from sim.cycles.executed import recorded_stream
 from sim.machine.machine import Machine
-from sim.timing.loops.found_loops import FoundLoop, Steady, find_loops, hottest, steady
+from sim.timing.loops.found_loops import Entry, FoundLoop, Steady, find_loops, hottest, steady
 from sim.timing.model.stream import Executed
 from sim.toolchain.compilers import build_text
 
@@ -247,3 +247,8 @@ def test_the_steady_part_leaves_out_a_quarter(count: int, expected: Steady | Non
     """Iterations of two instructions each, from index 1 on, and so the n-th of them ends at 2n; one is no loop."""
     loops = find_loops(run(f"mov x1, #{count}\n.La: subs x1, x1, #1\n b.ne .La\n ret"))
     assert [steady(loop.longest) for loop in loops] == ([expected] if expected else [])
+
+
+def test_what_is_run_through_once_or_never_whole_is_not_steady() -> None:
+    once = Entry(CODE, 0, 4, (range(4),))
+    assert [steady(once), steady(once._replace(iterations=()))] == [None, None]

@@ -24,7 +24,7 @@ from sim.timing.native.array_stream import array_stream, joined
 from sim.timing.native.scheduling import NATIVE_FROM, NativeSchedule, mispredictions, schedule, writers_of
 from support.random_executed import random_core, random_stream, with_averages
 from support.schedules_compared import both, difference, random_difference
-from support.small_cores import small_core, stream_of
+from support.small_cores import ADD, LOAD, small_core, stream_of
 
 PER_CORE = 6
 LONG = 2 * NATIVE_FROM
@@ -56,6 +56,17 @@ def test_a_mispredicted_branch_that_needs_no_pipe_ends_like_others(order: Litera
     core = small_core(order, 1, {"branch conditional": {"uses": ""}}, mispredict=5)
     stream = stream_of("b.eq #0x1000", "add x1, x1, #1")
     assert difference(*both(stream, core, frozenset({0}), {})) == ""
+
+
+def test_what_an_unaligned_load_owes_its_pipe_is_paid_by_what_takes_it_as_long() -> None:
+    """Two and a half cycles each: in turn two and three, whoever it is, so that five begin 2, 3, 2, 3 apart or 3, 2."""
+    core = small_core(
+        classes={LOAD: {"uses": "L*1.5"}, ADD: {"uses": "L*2.5"}}, unaligned_bytes=16, unaligned_cycles=1
+    )
+    texts = ("ldr q1, [x0]", "add v2.4s, v3.4s, v3.4s") * 3
+    native, slow = both(stream_of(*texts[:5], loads={0: 8, 2: 8, 4: 8}), core, frozenset(), {})
+    assert difference(native, slow) == ""
+    assert tuple(native.issued) in ((0, 2, 5, 7, 10), (0, 3, 5, 8, 10))
 
 
 @pytest.mark.parametrize("refused", [False, True])

@@ -17,7 +17,7 @@ import numpy as np
 
 from sim.golden.byte_rounding import round_away_then_offset
 from sim.golden.declaration import convention
-from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, Integers, as_int32, clamp, int32_operand
+from sim.golden.fixed_point import Int32Array, Integers, as_int32, clamp, int32_operand
 
 UINT8_MAX: Final = 255
 REALS: Final[Mapping[str, tuple[float | None, float | None]]] = {
@@ -94,7 +94,7 @@ def _placed(real: float, scale: np.float32 | float, zero_point: int) -> int:
     with np.errstate(over="ignore"):
         quotient = float(np.float32(real) / np.float32(scale))
     rounded = np.copysign(np.floor(abs(quotient) + 0.5), quotient)
-    if not INT32_MIN <= rounded <= INT32_MAX:
+    if abs(rounded) >= 1 << 31:
         raise ValueError(f"the scale is {scale}: {real:g} in its units is no int32")
     return zero_point + int(rounded)
 
@@ -163,7 +163,7 @@ def bounded_unless_equal(values: Integers, minimum: int, maximum: int) -> Int32A
     (array([ 50, 255], dtype=int32), array([ 50, 255], dtype=int32))
     """
     _require(bounds_fault_19_08(minimum, maximum))
-    return clamp(clamp(values, 0, UINT8_MAX), *bounds_19_08(minimum, maximum))
+    return clamp(values, *bounds_19_08(minimum, maximum))  # they lie in 0..255
 
 
 @convention(
@@ -178,7 +178,7 @@ def bounded_unless_whole_range(values: Integers, minimum: int, maximum: int) -> 
     (array(0, dtype=int32), array(7, dtype=int32))
     """
     _require(order_fault(minimum, maximum))
-    return clamp(clamp(values, 0, UINT8_MAX), *bounds_20_05(minimum, maximum))
+    return clamp(values, *bounds_20_05(minimum, maximum))  # they lie in 0..255
 
 
 @convention(

@@ -6,7 +6,7 @@ TFLite takes a double. `TypeError`: not a real number. `ValueError`: a factor th
 undefined. Source: docs/spec/quantized_multiplier.md sections 2 and 6; Vela's: docs/spec/requantization.md.
 """
 
-from math import frexp, isfinite, ldexp
+from math import copysign, frexp, isfinite, ldexp
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -158,23 +158,23 @@ def derive_vela(factor: Real) -> Derived:
     fraction, exponent = frexp(_finite(factor))
     if not 0 <= MULTIPLIER_BITS - exponent < 1 << VELA_SHIFT_BITS:
         return Derived(0, MULTIPLIER_BITS - VELA_SHIFT_OF_ZERO)
-    magnitude = _magnitude(fraction)
-    return Derived(-magnitude if fraction < 0 else magnitude, exponent)
+    return Derived(_multiplier(fraction), exponent)
 
 
-def _magnitude(fraction: float) -> int:
-    """Of a fraction below 1 its 31 bits to nearest, ties away from zero, in exact integers."""
+def _multiplier(fraction: float) -> int:
+    """A fraction between -1 and 1 times 2^31 to nearest, ties away from zero, in exact integers."""
     dropped = DOUBLE_BITS - MULTIPLIER_BITS
-    return (abs(int(ldexp(fraction, DOUBLE_BITS))) + (1 << dropped >> 1)) >> dropped
+    magnitude = (abs(int(ldexp(fraction, DOUBLE_BITS))) + (1 << dropped >> 1)) >> dropped
+    return int(copysign(magnitude, fraction))
 
 
 def _nearest(real: float) -> Derived:
     """The multiplier to nearest, ties away from zero, in exact integers; a float32 leaves nothing to round."""
     fraction, exponent = frexp(real)
-    magnitude = _magnitude(fraction)
-    if magnitude == 1 << MULTIPLIER_BITS and real > 0:  # upstream compares with 2^31 only: -2^31 is an int32
-        magnitude, exponent = magnitude >> 1, exponent + 1
-    return Derived(-magnitude if real < 0 else magnitude, exponent)
+    multiplier = _multiplier(fraction)
+    if multiplier == 1 << MULTIPLIER_BITS:  # upstream compares with 2^31 only: -2^31 is an int32
+        multiplier, exponent = multiplier >> 1, exponent + 1
+    return Derived(multiplier, exponent)
 
 
 def _zero_below_range(derived: Derived) -> Derived:

@@ -46,9 +46,7 @@ def wrap_int32(values: Integers) -> Int32Array:
     >>> wrap_int32(np.array([2**31, -(2**31) - 1]))
     array([-2147483648,  2147483647], dtype=int32)
     """
-    sign = 1 << (WORD_BITS - 1)
-    low_word = _integers(values, "values") & (2 * sign - 1)
-    return as_int32((low_word ^ sign) - sign)
+    return _integers(values, "values").astype(np.int32)  # numpy keeps the low bits
 
 
 @convention(
@@ -266,10 +264,9 @@ def as_int32(wide: Int64Array | Int32Array) -> Int32Array:
 
 
 def _round_or_shift_left(wide: Int64Array, count: Int64Array) -> Int32Array:
-    """Left by `count` with wrap, or right by -count with ties up; beyond 32 (left) and 33 (right) nothing changes."""
-    left = wrap_int32(wide << np.clip(count, 0, WORD_BITS))
-    right = np.clip(-count, 0, WORD_BITS + 1)
-    return as_int32(np.where(count >= 0, left, (wide + _half(right)) >> right))
+    """Left by `count` with wrap, or right by -count with ties up; beyond 32 nothing changes."""
+    left, right = np.clip(count, 0, WORD_BITS), np.clip(-count, 0, WORD_BITS)
+    return wrap_int32(((wide << left) + _half(right)) >> right)
 
 
 def _half(count: Int64Array) -> Int64Array:

@@ -85,7 +85,7 @@ def hottest(loops: Iterable[FoundLoop]) -> FoundLoop | None:
 def steady(entry: Entry) -> Steady | None:
     """The iterations after the first quarter of them, one at least left out; None where fewer than two are whole."""
     count = len(entry.iterations)
-    if count < 2:
-        return None
     skipped = -(-count // _LEFT_OUT)
+    if skipped == count:
+        return None
     return Steady(entry.iterations[skipped - 1][-1], entry.iterations[-1][-1], count - skipped)
