@@ -41,10 +41,10 @@ def in_10_bits(image: Image, by: Resizing, ties_up: bool = False) -> Int64Array:
     def places(before: int, behind: int) -> tuple[Int64Array, Int64Array, Int64Array]:
         less = int(by.corners and behind > 1)
         step = (one * (before - less) + (behind - less) // 2) // (behind - less)
-        at = np.arange(behind) * step + (step // 2 - one // 2 if by.centres else 0)
-        lower = np.maximum(at >> _BITS, 0)
+        at = np.maximum(np.arange(behind) * step + (step // 2 - one // 2 if by.centres else 0), 0)
+        lower = at >> _BITS
         _require_inside(lower, before)
-        return lower, np.minimum(np.maximum((at + one - 1) >> _BITS, 0), before - 1), at - one * lower
+        return lower, np.minimum(lower + 1, before - 1), at % one
 
     total = _weighted(image, places, by, one)
     half = 1 << (2 * _BITS - 1)
@@ -107,9 +107,8 @@ def in_float32(image: Image, by: Resizing, weighs_first: bool = False) -> Int64A
         else pixels[:, rows][:, :, columns] * of_row * of_column
         for (rows, columns), (of_row, of_column) in zip(corners, weights, strict=True)
     ]
-    order = (0, 2, 1, 3) if weighs_first else (0, 1, 2, 3)
     total = terms[0]
-    for number in order[1:]:
+    for number in (2, 1, 3) if weighs_first else (1, 2, 3):
         total = total + terms[number]
     return np.asarray(np.trunc(total + single(0.5)), np.int64)
 

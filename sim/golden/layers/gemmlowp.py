@@ -68,9 +68,8 @@ def logistic(values: Integers, of: Width = OF_32_BITS) -> Int32Array:
     array([16384, 23952,    11], dtype=int32)
     """
     wide = values.astype(np.int64)
-    positive = _one_over_one_plus(_exp_of_minus(np.abs(wide), of.integer_bits, of), of)
-    by_sign = np.where(wide > 0, positive, of.sum(of.most, -positive))
-    return np.where(wide == 0, 1 << (of.bits - 2), by_sign).astype(np.int32)
+    above = _one_over_one_plus(_exp_of_minus(np.abs(wide), of.integer_bits, of), of)
+    return np.choose(np.sign(wide) + 1, (of.most - above, 1 << (of.bits - 2), above)).astype(np.int32)
 
 
 def tanh(values: Integers, of: Width = OF_32_BITS) -> Int32Array:

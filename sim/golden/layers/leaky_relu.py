@@ -56,8 +56,8 @@ def leaky_relu(
     """
     difference = values.astype(np.int64) - zero
     before, behind = ((-1, 1) if negates_first else (1, -1)) if factors.is_turned else (1, 1)
-    above, below = rescale(difference, *factors.above), rescale(before * difference, *factors.below)
-    return np.where(difference >= 0, above, behind * below.astype(np.int64))
+    above = rescale(np.maximum(difference, 0), *factors.above).astype(np.int64)
+    return above + behind * rescale(before * np.minimum(difference, 0), *factors.below)
 
 
 def factors_of_8_bits(input_scale: np.float32, output_scale: np.float32, alpha: np.float32) -> tuple[int, int]:
@@ -86,4 +86,4 @@ def leaky_relu_of_8_bits(values: npt.NDArray[Any], zero: int, factors: tuple[int
     """
     negated = (zero - values.astype(np.int64)) << 7
     above, below = factors
-    return (negated * np.where(negated < 0, above, below) + (1 << 14)) >> 15
+    return (np.minimum(negated, 0) * above + np.maximum(negated, 0) * below + (1 << 14)) >> 15

@@ -49,7 +49,7 @@ def mean_of_raw_sums(sums: Int64Array, count: int, by: MeanScales, rescale: Resc
     """
     single = np.float32
     zero = single(by.input_zero) * by.input / by.output
-    bias = by.output_zero - int(zero + single(0.5) if zero > 0 else zero - single(0.5))
+    bias = by.output_zero - int(zero + np.copysign(single(0.5), zero))
     return rescale(sums, *derive_tflite(by.input / (single(count) * by.output))).astype(np.int64) + bias
 
 

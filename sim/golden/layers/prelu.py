@@ -43,5 +43,5 @@ def prelu(differences: Int64Array, slopes: Int64Array, factors: PreluFactors, re
     >>> prelu(np.array([5, -5, -6]), np.array([9, 2, -3]), factors_of(1.0, 0.25), double_rounding)
     array([ 5, -3,  5])
     """
-    above, below = rescale(differences, *factors.above), rescale(differences * slopes, *factors.below)
-    return np.where(differences >= 0, above, below).astype(np.int64)
+    above = rescale(np.maximum(differences, 0), *factors.above).astype(np.int64)
+    return above + rescale(np.minimum(differences, 0) * slopes, *factors.below)

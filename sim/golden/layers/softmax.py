@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from sim.golden.derivation import derive_tflite
 from sim.golden.fixed_point import (
+    INT32_MAX,
     Int64Array,
     divide_by_power_of_two_ties_away,
     doubling_high_multiply,
@@ -91,10 +92,10 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
     array([[-48, -40, -40]])
     """
     fraction = 31 - DIFFERENCE_BITS
-    factor = min(float(scales.beta) * float(scales.input) * 2.0**fraction, 2.0**31 - 1)
+    factor = float(scales.beta) * float(scales.input) * 2.0**fraction
     if not factor > 1:
         raise ValueError(f"the scale is {scales.input} and beta {scales.beta}: their product has to be above 2^-26")
-    multiplier, left_shift = derive_tflite(factor)
+    multiplier, left_shift = derive_tflite(factor)  # upstream's has a limit, from which on the radius is 0 anyway
     radius = (((1 << DIFFERENCE_BITS) - 1) << fraction) >> left_shift
     difference = _differences(rows)
     scaled = doubling_high_multiply(-np.minimum(difference, radius) << left_shift, multiplier)
@@ -105,7 +106,7 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
     right = whole_bits + 31 - (16 if to_int16 else 8)
     if right.size and right.max() > 31:
         raise ValueError(f"a sum of exponentials is {total.max() / 2 ** (31 - SUM_BITS):.6g}: it has to be below 512")
-    reciprocal = one_over_one_plus(((total << (SUM_BITS - whole_bits)) - (1 << 31)).astype(np.int32))
+    reciprocal = one_over_one_plus(((total << (SUM_BITS - whole_bits)) & INT32_MAX).astype(np.int32))
     share = doubling_high_multiply(np.broadcast_to(reciprocal, powers.shape), powers)
     output = divide_by_power_of_two_ties_away(share, right).astype(np.int64) + output_zero
     return {"difference": difference, "exp": powers, "sum": total, "share": share, "output": output}
@@ -130,13 +131,13 @@ def by_interpolation(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero:
         )
     difference = double_rounding(-_differences(rows), *derived).astype(np.int64)
     powers_of = table_of(_exp_in(real), _EXP_WIDTH, (-_LARGEST_OF_16, 0), real)
-    powers = interpolated(np.clip(difference + 32767, -32768, 32767), powers_of)
+    powers = interpolated(np.maximum(difference + 32767, -32768), powers_of)
     total = powers.sum(axis=-1, keepdims=True)
     bits = np.frexp(total.astype(np.float64))[1]
     share = ((total << (31 - bits)) + (1 << 13)) >> 14
     reciprocals = table_of(_inverse_in(real), 1, (0, _LARGEST_OF_16), real)
-    reciprocal = interpolated(np.clip(share - (3 << 15), -32768, 32767), reciprocals)
-    output = np.clip((powers * reciprocal + (1 << (bits - 2))) >> (bits - 1), 0, 32767) + output_zero
+    reciprocal = interpolated(np.minimum(share - (3 << 15), 32767), reciprocals)
+    output = np.minimum((powers * reciprocal + (1 << (bits - 2))) >> (bits - 1), 32767) + output_zero
     return {"difference": difference, "exp": powers, "sum": total, "reciprocal": reciprocal, "output": output}
 
 
