@@ -11,6 +11,10 @@ import pytest
 from sim.golden import byte_rounding
 from sim.golden.byte_rounding import (
     Uint8Array,
+    int8_offset_then_round_even,
+    int8_offset_then_round_even_fused,
+    int8_reciprocal_round_even_then_offset,
+    int8_round_even_then_offset,
     offset_then_round_even,
     offset_then_round_even_fused,
     offset_then_truncate,
@@ -75,6 +79,23 @@ def test_quarters_at_scale_one_half(
 ) -> None:
     """Every quotient is exact, so that only the rule is seen."""
     expected = [min(max(exactly(Fraction(float(v)) * 2, zero_point), 0), 255) for v in QUARTERS]
+    assert convention(QUARTERS, 0.5, zero_point).tolist() == expected
+
+
+@pytest.mark.parametrize("zero_point", [-128, -1, 0, 127])
+@pytest.mark.parametrize(
+    ("convention", "exactly"),
+    [
+        (int8_round_even_then_offset, lambda v, z: round(v) + z),
+        (int8_reciprocal_round_even_then_offset, lambda v, z: round(v) + z),
+        (int8_offset_then_round_even, lambda v, z: round(v + z)),
+        (int8_offset_then_round_even_fused, lambda v, z: round(v + z)),
+    ],
+)
+def test_quarters_at_scale_one_half_as_signed_bytes(
+    convention: Rounding, exactly: Callable[[Fraction, int], int], zero_point: int
+) -> None:
+    expected = [min(max(exactly(Fraction(float(v)) * 2, zero_point), -128), 127) for v in QUARTERS]
     assert convention(QUARTERS, 0.5, zero_point).tolist() == expected
 
 

@@ -116,7 +116,19 @@ def test_operands_that_do_not_fit_are_refused(
         multiply_blocks(a, b)
 
 
+def test_what_is_no_matrix_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"interleaved has shape \(4,\)"):
+        multiply_blocks(np.zeros(4, np.uint8), np.zeros((1, 16), np.uint8))
+    for shape in ((), (4,)):
+        with pytest.raises(ValueError, match="a has shape"):
+            interleave4x4(np.zeros(shape, np.uint8))
+
+
 def test_only_bytes_are_multiplied_and_summed() -> None:
+    with pytest.raises(TypeError, match="transposed has dtype int16: give uint8 or int8"):
+        multiply_blocks(np.zeros((1, 4), np.uint8), np.zeros((1, 16), np.int16))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="b has dtype int16: give uint8 or int8"):
+        sums_of_columns(np.zeros((1, 4), np.int16))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="interleaved has dtype int16: give uint8 or int8"):
         multiply_blocks(np.zeros((1, 4), np.int16), np.zeros((1, 16), np.int16))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a has dtype int16: give uint8 or int8"):

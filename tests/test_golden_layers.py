@@ -10,7 +10,7 @@ from math import floor
 import numpy as np
 import pytest
 
-from sim.golden.derivation import Derived, derive_tflite
+from sim.golden.derivation import Derived
 from sim.golden.fixed_point import INT32_MAX
 from sim.golden.layers import gemmlowp, hard_swish, leaky_relu, mean, prelu, softmax
 from sim.golden.layers.bilinear import Resizing, in_10_bits, in_11_bits, in_float32
@@ -161,7 +161,7 @@ def test_slopes_of_8_bits_round_ties_up(factors: tuple[int, int]) -> None:
 
 
 def test_the_share_of_a_hard_swish_may_be_shifted_by_31() -> None:
-    """A scale is 2^15 / 384 units of 2^-15 of three in its 128ths: with 3 * 2^23 it is 2^31, and with half of it 2^30."""
+    """The share's factor is scale / 128 over 3 / 2^15: with 3 * 2^22 it is 2^30, with twice that 2^31."""
     assert hard_swish.factors_of(np.float32(3 * 2.0**22), np.float32(2.0**20)).share.left_shift == 31
     with pytest.raises(ValueError, match="it shifts by more than 31 bits"):
         hard_swish.factors_of(np.float32(3 * 2.0**23), np.float32(2.0**20))
@@ -246,7 +246,8 @@ def test_a_table_is_held_within_16_bits() -> None:
 def test_what_is_so_far_below_in_fixed_point_counts_as_nothing_from_its_radius_on() -> None:
     """A quarter is 2^24 units of 2^-26, so 2^25 times a half: the radius is 31 * 2^26 / 2^25."""
     row = np.array([[100, 100 - 61, 100 - 62, 100 - 63, 100 - 64]])
-    assert (softmax.in_fixed_point(row, scales(0.25, 0, 1), 0)["exp"] > 0).tolist() == [[True, True, True, False, False]]
+    counted = softmax.in_fixed_point(row, scales(0.25, 0, 1), 0)["exp"] > 0
+    assert counted.tolist() == [[True, True, True, False, False]]
 
 
 @pytest.mark.parametrize("scale", [32.0, 63.0, 64.0, 2.0**40])

@@ -22,8 +22,10 @@ from sim.golden import (
     bias_in_reals,
     bias_in_reals_of_products,
     bias_rounded,
+    product_in_float,
     product_of_eight_bits,
 )
+from sim.golden.integer_addition import multipliers_of_bits
 from support.exact_rounding import half_up
 
 REAL_BIASES = (bias_divided, bias_by_reciprocal, bias_in_reals, bias_in_reals_of_products)
@@ -123,7 +125,7 @@ def test_qnnpack_multiplies_by_the_reciprocal_of_the_outputs_scale_and_fbgemm_di
     assert (int(bias_divided(5, none, scales, 0)), int(bias_rounded(5, none, scales, 0))) == (0, 1)
 
 
-@pytest.mark.parametrize("factor", [0.5, 0.01, 1 / 3, 1.0, 2.7, 127.9, 2.0**-8])
+@pytest.mark.parametrize("factor", [0.5, 0.01, 1 / 3, 1.0, 2.7, 127.9, 128.0, 2.0**-8])
 def test_eight_bits_behind_the_point_round_ties_up(factor: float) -> None:
     """XNNPACK's convert: docs/spec/requantization.md section 7."""
     multiplier = round(256 * factor)
@@ -136,3 +138,19 @@ def test_eight_bits_behind_the_point_round_ties_up(factor: float) -> None:
 def test_a_factor_that_eight_bits_do_not_hold_is_refused(factor: float) -> None:
     with pytest.raises(ValueError, match=rf"the factor is {factor}: it must lie in 2\^-8..2\^7"):
         product_of_eight_bits(1, factor)
+
+
+@pytest.mark.parametrize("factor", [float("nan"), float("inf"), 1e39])
+def test_a_factor_that_is_not_finite_in_float32_is_refused(factor: float) -> None:
+    with pytest.raises(ValueError, match="give a number that is finite in float32"):
+        product_in_float(1, factor)
+
+
+def test_the_larger_of_two_factors_gets_all_bits_from_2_to_the_minus_10_up_to_2_to_the_8() -> None:
+    """2^-10 is 1/2 times 2^-9, and 255 almost 2^8: 2^20 and 255 * 2^13, of 21 bits."""
+    least, most, small = np.float32(2.0**-10), np.float32(255), np.float32(2.0**-12)
+    assert multipliers_of_bits(21, small, least, "it") == (2**18, 2**20, 30)
+    assert multipliers_of_bits(21, most, small, "it") == (255 * 2**13, 2, 13)
+    for factor in (np.nextafter(least, np.float32(0)), np.float32(256)):
+        with pytest.raises(ValueError, match=r"of the output's: it takes 2\^-10 up to 2\^8"):
+            multipliers_of_bits(21, factor, small, "it")

@@ -185,7 +185,7 @@ def int8_offset_then_round_even(values: Float32s, scale: np.float32 | float, zer
     >>> int8_offset_then_round_even(np.array([0.5, 1.5, -0.5], np.float32), 1.0, 1)
     array([2, 2, 0], dtype=int8)
     """
-    return clamp(to_int32_ties_even(_placed(values, scale, zero_point, np.int8)), -128, 127).astype(np.int8)
+    return _saturated(to_int32_ties_even(_placed(values, scale, zero_point, np.int8)), np.int8)
 
 
 @convention(
@@ -201,8 +201,7 @@ def int8_offset_then_round_even_fused(values: Float32s, scale: np.float32 | floa
     (array([0], dtype=int8), array([1], dtype=int8))
     """
     reciprocal, zero = _reciprocal(scale), np.float32(_zero(zero_point, np.int8))
-    placed = to_int32_ties_even(fused_multiply_add(_float32(values), reciprocal, zero))
-    return clamp(placed, -128, 127).astype(np.int8)
+    return _saturated(to_int32_ties_even(fused_multiply_add(_float32(values), reciprocal, zero)), np.int8)
 
 
 def _quotient(values: Float32s, scale: np.float32 | float) -> Float64Array:
@@ -239,8 +238,9 @@ def _offset_exactly(integral: Float64Array, zero_point: int, to: Output) -> Inte
     return np.asarray(np.clip(integral + _zero(zero_point, to), limits.min, limits.max)).astype(to)
 
 
-def _saturated(integers: Int32Array) -> Uint8Array:
-    return clamp(integers, 0, 255).astype(np.uint8)
+def _saturated(integers: Int32Array, to: Byte = np.uint8) -> Integers:
+    limits = np.iinfo(to)
+    return clamp(integers, limits.min, limits.max).astype(to)
 
 
 def _float32(values: Any) -> Float32Array:

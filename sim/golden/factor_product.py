@@ -125,10 +125,11 @@ def product_in_float(values: Integers, factor: Real) -> Int32Array:
     >>> product_in_float(np.array([1, 2, -2]), 0.25)
     array([ 0,  1, -1], dtype=int32)
     """
-    if not np.isfinite(np.float32(factor)):
-        raise ValueError(f"the factor is {factor}: give a number that is finite in float32")
     with np.errstate(over="ignore"):  # an infinite product saturates
-        exact = (int32_operand(values, "values").astype(np.float32) * np.float32(factor)).astype(np.float64)
+        single = np.float32(factor)
+        if not np.isfinite(single):
+            raise ValueError(f"the factor is {factor}: give a number that is finite in float32")
+        exact = (int32_operand(values, "values").astype(np.float32) * single).astype(np.float64)
     rounded = np.sign(exact) * np.floor(np.abs(exact) + 0.5)
     return as_int32(np.clip(rounded, INT32_MIN, INT32_MAX).astype(np.int64))
 
