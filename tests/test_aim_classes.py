@@ -103,6 +103,98 @@ def test_above_a_number_of_32_bits_there_may_be_anything() -> None:
     assert before("ret", "ret", shift=Domain(3, 9))[Place("x", 2)] == Elements(32, ((3, 9), (0, 2**32 - 1)))
 
 
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("wanted", range(1, 7))
+def test_a_part_of_a_register_is_never_more_than_its_bounds_say(wanted: int, signed: bool) -> None:
+    """All contents of registers of up to two elements of two bits, and zeros above."""
+    one_element = [(low, high) for low in range(-2, 4) for high in range(low, 4)]
+    kind = Int(wanted, signed=signed)
+    for bounds in (*((one,) for one in one_element), *product(one_element[::2], one_element[1::3])):
+        contents = {
+            sum(number % 4 << 2 * at for at, number in enumerate(numbers))
+            for numbers in product(*(range(low, high + 1) for low, high in bounds))
+        }
+        for lsb in (0, 1, 2, 4):
+            low, high = held(Elements(2, bounds), lsb, kind)
+            numbers = {kind.wrapped(content >> lsb) for content in contents}
+            assert kind.low <= low <= min(numbers)
+            assert max(numbers) <= high <= kind.high
+
+
+@pytest.mark.parametrize(
+    ("bounds", "lsb", "bits", "signed", "expected"),
+    [
+        (((1, 3), (4, 4)), 0, 8, False, (1, 3)),
+        (((1, 3), (4, 4)), 8, 8, False, (4, 4)),
+        (((1, 3), (4, 4)), 16, 8, True, (0, 0)),  # above are zeros
+        (((1, 3), (4, 4)), 4, 8, False, (0, 255)),  # across two of them
+        (((200, 210),), 0, 8, True, (-56, -46)),
+        (((120, 130),), 0, 8, True, (-128, 127)),
+        (((-3, 2),), 0, 8, False, (0, 255)),
+        (((-3, -1),), 0, 8, False, (253, 255)),
+        (((1, 7),), 0, 4, True, (1, 7)),
+        (((1, 8),), 0, 4, True, (-8, 7)),
+        (((1, 15),), 0, 4, False, (1, 15)),
+        (((14, 17),), 0, 4, True, (-2, 1)),
+        (((1, 1), (2, 2)), 0, 16, False, (0x0201, 0x0201)),
+        (((-1, -1), (0, 0)), 0, 16, True, (255, 255)),
+        (((1, 1), (-1, -1)), 0, 16, True, (-255, -255)),
+        (((1, 1), (-1, -1), (3, 3)), 0, 32, True, (0x3FF01, 0x3FF01)),
+        (((1, 3), (0, 0)), 0, 16, True, (1, 3)),
+        (((-3, -1), (0, 0)), 0, 16, True, (253, 255)),
+        (((1, 3), (1, 1)), 0, 16, True, (-(2**15), 2**15 - 1)),
+        (((1, 3), (0, 4)), 0, 16, False, (0, 2**16 - 1)),
+        (((1, 1), (0, 4)), 0, 16, False, (0, 2**16 - 1)),
+        (((4, 4), (1, 3)), 8, 16, False, (1, 3)),
+    ],
+)
+def test_a_part_of_a_register_is_what_its_elements_make(
+    bounds: tuple[tuple[int, int], ...], lsb: int, bits: int, signed: bool, expected: tuple[int, int]
+) -> None:
+    assert held(Elements(8, bounds), lsb, Int(bits, signed=signed)) == expected
+
+
+def test_of_a_register_that_is_not_known_a_part_may_be_anything() -> None:
+    assert held(None, 8, Int(4, signed=True)) == (-8, 7)
+
+
+def test_a_register_that_still_changes_at_the_fifth_coming_may_hold_anything() -> None:
+    """A count from 0 by 1: four times what it can hold grows, then nothing is known of it."""
+    loop = """
+        mov     x2, #0
+1:
+        nop
+        add     x2, x2, #1
+        cbnz    x3, 1b
+        ret
+    """
+    assert Place("x", 2) not in before(loop, "nop")
+    assert before(loop.replace("add     x2, x2, #1", "add     x4, x2, #1"), "nop")[Place("x", 2)] == Elements(
+        64, ((0, 0),)
+    )
+
+
+@pytest.mark.parametrize("what", ["br      x9", ".inst 0xffffffff"])
+def test_where_it_is_not_known_where_code_goes_on_nothing_is_known(what: str) -> None:
+    code = f"""
+        mov     w2, #5
+        nop
+        {what}
+        ret
+    """
+    assert before(code, "nop") == {}
+
+
+def test_behind_a_call_nothing_is_known() -> None:
+    code = """
+        mov     w2, #5
+        bl      f
+        nop
+        ret
+    """
+    assert (before(code, "nop"), before(code, "bl")[Place("x", 2)]) == ({}, Elements(32, ((5, 5),)))
+
+
 def test_an_instruction_is_looked_at_until_so_many_different_operands_met_no_more_of_its_classes() -> None:
     instruction = decode(bytes.fromhex("0054a14e"), 0, TABLE)  # srshl v0.4s, v0.4s, v1.4s: of v1 = 0 no tie, no wrap
     met = ClassesMet({0: instruction})
