@@ -153,6 +153,13 @@ def test_nothing_and_what_is_next_to_it_have_the_factor_of_their_side() -> None:
     assert prelu.prelu(around, slopes, prelu.factors_of(3.0, 5.0), double_rounding).tolist() == [-10, 10, 0, 3, 6]
 
 
+def test_ties_of_a_negative_slope_go_the_other_way_where_the_number_is_negated_first() -> None:
+    """A half of -3 and -1, ties up, is -1 and 0; of 3 and 1 it is 2 and 1."""
+    numbers, by = np.array([-3, -1, 5]), leaky_relu.factors_of(1.0, -0.5)
+    made = [leaky_relu.leaky_relu(numbers, 0, by, double_rounding, first).tolist() for first in (False, True)]
+    assert made == [[1, 0, 5], [2, 1, 5]]
+
+
 @pytest.mark.parametrize("factors", [(-32768, 32512), (-256, -32768), (-1, 1)])
 def test_slopes_of_8_bits_round_ties_up(factors: tuple[int, int]) -> None:
     values = np.arange(-128, 128)

@@ -34,11 +34,9 @@ def reciprocal_root(sums: npt.NDArray[np.int64]) -> tuple[Int64Array, Int64Array
     >>> np.round(multiplier / 2.0**31 * 2.0**left_shift, 6)
     array([1.  , 0.5 , 0.01])
     """
-    given = np.maximum(np.asarray(sums, np.int64), 2)
-    shift = np.full(given.shape, _LEFT, np.int64)
-    for _ in range(2):
-        is_large = given >= 1 << 29
-        given, shift = np.where(is_large, given >> 2, given), shift + is_large
+    given = np.asarray(sums, np.int64)
+    is_large = given >= 1 << 29
+    given, shift = np.where(is_large, given >> 2, given), _LEFT + is_large.astype(np.int64)
     pairs = (31 - np.frexp(given.astype(np.float64))[1].astype(np.int64)) // 2 - 1
     given, shift = given << 2 * pairs, shift - pairs
     half = divide_by_power_of_two_ties_away(given >> 1, 1)
