@@ -358,3 +358,4 @@ def test_mutants_are_of_every_file_and_each_stands_where_its_number_is_chosen() 
     chosen = mutants(100, 1)
     counted = {file: text.count("(fault ==") for file, text in planted_mutants(chosen).items()}
     assert (len(set(chosen)), counted) == (100, SHARES)
+    assert [len(mutants(count, 1)) for count in (3, 20)] == [3, 20]

@@ -58,10 +58,11 @@ def texts() -> dict[str, str]:
 
 def mutants(count: int, seed: int) -> list[TextMutant]:
     """So many different ones, of each file its share: a function or a line of it, then one of the mutants there."""
-    rng, found = Random(seed), dict[TextMutant, None]()
+    rng, found, share = Random(seed), dict[TextMutant, None](), 0
     for file, text in texts().items():
         groups = [group for group in _groups(file, text.splitlines()) if group]
-        wanted = len(found) + round(count * SHARES[file] / sum(SHARES.values()))
+        share += SHARES[file]
+        wanted = round(count * share / sum(SHARES.values()))
         while len(found) < wanted:
             found[rng.choice(list(_mutated(file, *rng.choice(rng.choice(groups)), rng)))] = None
     return list(found)
