@@ -8,9 +8,10 @@ import pytest
 
 from rtl_models.code_coverage.gaps import GAPS, Gap, dead, read_gaps, unexplained
 from rtl_models.code_coverage.points import Counts, Point, points_in
-from rtl_models.code_coverage.run import BenchFails, counts_of, problems
+from rtl_models.code_coverage.run import BenchFails, counts_of, problems, runs_of
 from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
+from rtl_models.register_map import CHANNELS
 from rtl_models.tools.sources import LANES, module_names, sources_of
 from rtl_models.units import UNITS
 from support.command import lanewise
@@ -85,6 +86,15 @@ def test_every_gap_has_a_reason_and_is_on_a_line_that_there_is() -> None:
 def test_every_module_is_part_of_something_that_is_run() -> None:
     tops = [*OPERATORS, *UNITS, *CORES]
     assert {Path(file).stem for top in tops for file in sources_of(top)} >= set(module_names())
+
+
+def test_tables_in_block_ram_and_beats_of_several_chunks_come_into_being() -> None:
+    """What no run elaborates has no points, so that nothing would tell that it is not executed."""
+    runs = {name: {(run.lanes, run.profile, run.channels) for run in runs_of(unit)} for name, unit in UNITS.items()}
+    both = {(4, "shallow", CHANNELS), (4, "deep", CHANNELS)}
+    more = {"quantize_down_channels": {(4, "shallow", 132)}, "transpose1xw": {(16, "shallow", CHANNELS)}}
+    assert runs == {name: both | more.get(name, set()) for name in UNITS}
+    assert "BlockRam   = Channels > 32 * Lanes" in (LANES / "channel_tables.sv").read_text()
 
 
 def test_what_there_is_not_is_exit_code_2() -> None:

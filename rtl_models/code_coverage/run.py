@@ -19,10 +19,12 @@ from rtl_models.operators import OPERATORS
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import COUNTS, TopModule, built
 from rtl_models.unit_run import PROFILES, Built
-from rtl_models.units import LANE_COUNTS, UNITS
+from rtl_models.units import LANE_COUNTS, UNITS, Unit
 
 _OPERATORS, _UNITS = "rtl_models.benches.operator_bench", "rtl_models.benches.unit_scenarios"
 _SEED: Final = 1
+_BLOCK_RAM_BEATS: Final = 33
+"""The fewest that `channel_tables` has in block RAM."""
 
 
 class BenchFails(LanewiseError):
@@ -44,12 +46,19 @@ def counts_of(name: str, *before: Path) -> Counts:
     if name == NAME:
         cores = [GemmCore(deep=deep) for deep in (False, True)]
         return sum((_counted(name, gemm_harness.TOP, design(c, *before), variables(c), BENCH) for c in cores), Counts())
-    # every branch comes into being in both profiles, and with the most chunks a beat
-    units = [Built(UNITS[name], LANE_COUNTS[0], profile) for profile in PROFILES]
-    if any(port.per == "chunk" for port in UNITS[name].results):
-        units.append(Built(UNITS[name], LANE_COUNTS[-1], PROFILES[0]))
+    units = runs_of(UNITS[name])
     each = (_counted(name, unit_harness.TOP, unit.design(*before), unit.variables, _UNITS) for unit in units)
     return sum(each, Counts())
+
+
+def runs_of(unit: Unit) -> list[Built]:
+    """Every branch comes into being: in both profiles, with the most chunks a beat, with tables in block RAM."""
+    runs = [Built(unit, LANE_COUNTS[0], profile) for profile in PROFILES]
+    if any(port.per == "chunk" for port in unit.results):
+        runs.append(Built(unit, LANE_COUNTS[-1], PROFILES[0]))
+    if unit.tables:
+        runs.append(Built(unit, LANE_COUNTS[0], PROFILES[0], _BLOCK_RAM_BEATS * LANE_COUNTS[0]))
+    return runs
 
 
 def _counted(name: str, top: str, design: TopModule, variables: dict[str, str], bench: str) -> Counts:
