@@ -47,8 +47,9 @@ Purpose = Literal["bench", "bulk", "coverage"]
 """What a simulator is for: cycles decided in Python, many cycles without it, or counts of what was executed."""
 OPTIMISATION: Final = {"bench": "-O0", "bulk": "-O1", "coverage": "-O0", "exhaustive": "-O3"}
 """By kind of program.  Benches wait for Python: optimised lanes would cost them more than they gain."""
-_COUNTING: Final = ("--coverage-line", "--coverage-expr", "--coverage-expr-max", "4096")
-"""What Verilator counts for coverage; without the last option it silently leaves out expressions of many bits."""
+_COUNTING: Final = ("--coverage-line", "--coverage-user", "--coverage-expr", "--coverage-expr-max", "4096")
+"""What Verilator counts for coverage, cover properties too; without the last option it silently leaves out expressions
+of many bits."""
 COUNTS: Final = "coverage.dat"
 """The file that a simulator for coverage writes where it runs."""
 HELD: Final = "waiting for another process that builds the same program, which will then be used here too"
