@@ -89,6 +89,7 @@ SPELLED: dict[str, Callable[[Lane], Lane]] = {
     "{a_i[3:0], a_i[7:4]}": lambda a: swapped(a),
     "{a_i[0], 3'b101, a_i[6], a_i[2:1], 1'b1}": lambda a: (a & 1) << 7 | (a & 0x40) >> 3 | (a & 6) | 0x51,
     "a_i[7] ? a_i : 8'd7": lambda a: select(a > 127, a, 7),
+    "a_i & 8'({20000{1'b1}} >> a_i[2:0])": lambda a: a,  # a constant of more digits than Python writes
 }
 """Expressions of SystemVerilog, and the numbers that they are."""
 

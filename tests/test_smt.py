@@ -64,6 +64,15 @@ def test_what_has_no_bit_vector_is_refused_with_the_reason(lane: Lane, reason: s
         solver().check(lane.equals(0))
 
 
+def test_a_number_of_thousands_of_digits_is_a_term() -> None:
+    """Such are the registers of a module with large tables, asked about together."""
+    wide = Int(20_000, signed=False)
+    lane = input_lane("a", wide)
+    answer = solver().check(lane.equals(wide.high - 1))
+    assert isinstance(answer, Found)
+    assert answer.values[lane.place] == wide.high - 1
+
+
 def test_one_input_with_two_ranges_is_refused() -> None:
     with pytest.raises(Untranslatable, match="a is read both"):
         solver().check(input_lane("a", S8).equals(input_lane("a", S16)))

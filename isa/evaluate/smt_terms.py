@@ -71,7 +71,8 @@ class Terms:
         return _field_of(self._leaves[place]).wrapped(int(bits, 16))
 
     def _number(self, value: int, bits: int) -> Term:
-        return self.manager.mk_bv_value(self.manager.mk_bv_sort(bits), value % (1 << bits))
+        # in base 16: of a number of thousands of digits Python writes no decimals, which the solver would read else
+        return self.manager.mk_bv_value(self.manager.mk_bv_sort(bits), f"{value % (1 << bits):x}", 16)
 
     def _fitted(self, term: Term, bits: int) -> Term:
         """The term extended with its sign, or cut."""

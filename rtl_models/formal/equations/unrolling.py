@@ -169,7 +169,7 @@ class Moment:
 
     def _bits(self, digits: str) -> Term:
         manager = self._terms.manager
-        return manager.mk_bv_value(manager.mk_bv_sort(len(digits)), int(digits, 2))
+        return manager.mk_bv_value(manager.mk_bv_sort(len(digits)), digits, 2)
 
 
 def _runs(sources: list[TermBit]) -> list[list[TermBit]]:
