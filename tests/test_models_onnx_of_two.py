@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from sim.golden import addition_of_int8
+from sim.golden.layers import addition_of_int8
 from sim.models.compare import compared
 from sim.models.computed import computed
 from sim.models.forward import forward

@@ -60,9 +60,7 @@ def test_a_mispredicted_branch_that_needs_no_pipe_ends_like_others(order: Litera
 
 def test_what_an_unaligned_load_owes_its_pipe_is_paid_by_what_takes_it_as_long() -> None:
     """Two and a half cycles each: in turn two and three, whoever it is, so that five begin 2, 3, 2, 3 apart or 3, 2."""
-    core = small_core(
-        classes={LOAD: {"uses": "L*1.5"}, ADD: {"uses": "L*2.5"}}, unaligned_bytes=16, unaligned_cycles=1
-    )
+    core = small_core(classes={LOAD: {"uses": "L*1.5"}, ADD: {"uses": "L*2.5"}}, unaligned_bytes=16, unaligned_cycles=1)
     texts = ("ldr q1, [x0]", "add v2.4s, v3.4s, v3.4s") * 3
     native, slow = both(stream_of(*texts[:5], loads={0: 8, 2: 8, 4: 8}), core, frozenset(), {})
     assert difference(native, slow) == ""

@@ -20,9 +20,9 @@ from sim.explanation.limits import add_wrapped
 from sim.explanation.rule import CandidateRule, Integers, Operands, RuleStep, is_tie, only
 from sim.golden import addition
 from sim.golden.addition import AddParameters, Quantization
-from sim.golden.addition_of_int8 import add_avx2_of_int8
 from sim.golden.derivation import Derived, derive_tflite, derive_tflite_single_rounding
 from sim.golden.integer_addition import LEFT_SHIFTS, AddRescaling, Rescale, add_rescaled, rescaling_of
+from sim.golden.layers.addition_of_int8 import add_avx2_of_int8
 from sim.golden.pytorch.addition import add_pytorch, add_pytorch_tail, add_qnnpack
 from sim.golden.scaling import double_rounding, single_rounding
 from sim.kernels.quantized_add.golden_tflite_pot import ParametersOfPowers, derived_of_powers, steps

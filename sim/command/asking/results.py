@@ -43,7 +43,8 @@ def results(
 
             write_file(parquet_file, packed_results(opened, report.run))
     if report.trend is None and (new or slower is not None):
-        print_progress(f"nothing to compare with: {report.run.name} has no run before run {report.run.number}, so nothing counts as new or slower")
+        no_other = f"{report.run.name} has no run before run {report.run.number}"
+        print_progress(f"nothing to compare with: {no_other}, so nothing counts as new or slower")
     if as_json:
         print_json("results", report.as_json())
     else:

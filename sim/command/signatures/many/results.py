@@ -18,7 +18,9 @@ def results(
         int | None, typer.Option(min=1, help="Compare with this run; default: the campaign's run before.")
     ] = None,
     allow: Annotated[int, typer.Option(min=0, help="End with 0 where no more jobs than that fail.")] = 0,
-    new: Annotated[bool, typer.Option("--new", help="Count only what did not fail in the run before; nothing in the first.")] = False,
+    new: Annotated[
+        bool, typer.Option("--new", help="Count only what did not fail in the run before; nothing in the first.")
+    ] = False,
     slower: Annotated[
         float | None, typer.Option(min=0, help="End with 1 where cycles on a core grew by more percent than that.")
     ] = None,
