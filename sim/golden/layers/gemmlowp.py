@@ -69,7 +69,7 @@ def logistic(values: Integers, of: Width = OF_32_BITS) -> Int32Array:
     """
     wide = values.astype(np.int64)
     above = _one_over_one_plus(_exp_of_minus(np.abs(wide), of.integer_bits, of), of)
-    return np.choose(np.sign(wide) + 1, (of.most - above, 1 << (of.bits - 2), above)).astype(np.int32)
+    return np.where(wide == 0, 1 << (of.bits - 2), np.where(wide > 0, above, of.most - above)).astype(np.int32)
 
 
 def tanh(values: Integers, of: Width = OF_32_BITS) -> Int32Array:
