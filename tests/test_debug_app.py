@@ -7,6 +7,7 @@ import html
 import inspect
 import io
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,6 +27,7 @@ from sim.debug.app.keys import HINTS, KEYS
 from sim.debug.app.looking import LaneKind
 from sim.debug.app.screen import Debugger
 from sim.debug.calls import debug_function, debug_kernel
+from sim.debug.request import DebugRequest, find_call
 from sim.debug.session import Emulated, Session
 from sim.debug.spots import SpotError
 from sim.kernels import Inputs, Kernel, parse_prototype
@@ -400,6 +402,21 @@ def test_a_long_search_is_ended_by_a_key_and_leaves_the_session_where_it_was(
         "ended by Escape: the session stands where it stood",
     ]  # fmt: skip
     assert (session.position, session.machine.pc, session.machine.v[0]) == here
+
+
+@pytest.mark.parametrize("named", ["scaled.c", "whole.c"])
+def test_the_source_of_what_a_command_compiles_is_shown(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of the file which the command names, where it is another one than the file of the call."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("scaled.c", "whole.c"):
+        Path(name).write_text(f"void twice(int *a)\n{{\n    *a *= 2; /* of {name} */\n}}\n")
+    compiler = f"{shlex.quote(sys.executable)} -m ziglang clang --target=aarch64-linux-gnu"
+    command = f"{compiler} -O1 -c {named}"
+    call = find_call(DebugRequest(what="scaled.c", symbol="twice", arguments=("3",), compile_with=command))
+    (first,) = seen(Session(call), "", size=LARGE)
+    assert f"/* of {named} */" in first.text
 
 
 def shown(app: Debugger) -> str:

@@ -86,6 +86,19 @@ def test_a_failing_check_prints_the_command_that_opens_it_at_the_fault(folder: P
     assert following.startswith("next ")
 
 
+def test_without_golden_steps_only_a_line_that_the_check_has_found_is_said_to_part(folder: Path) -> None:
+    (folder / "wrong.py").write_text(KERNEL.replace(" steps=steps,", ""))
+    (folder / "script").write_text("# nothing more\n")
+    words = ("wrong.py", "--failing", "--vectors", "100", "--script", "script")
+    guessed = lanewise("debug", *words).stdout
+    assert "no golden step tells where it parts; computed last by " in guessed
+    assert ("parts from the golden reference here" in guessed, "parts here" in guessed) == (False, False)
+    assert "has blamed" not in guessed
+    known = lanewise("debug", *words, "--fault", "scaled.c:7").stdout
+    (parting,) = (line for line in known.splitlines() if "parts from the golden reference here" in line)
+    assert " scaled.c:7 " in parting
+
+
 def test_each_step_on_the_way_of_a_wrong_lane_is_told_with_the_golden_one(folder: Path) -> None:
     kernel = load_kernel(folder / "wrong.py")
     inputs = {"a": np.array([3], np.int16), "n": 1}

@@ -71,8 +71,9 @@ class DebuggedCall:
     `image` has its source lines, `kernel` its golden reference, of which `inputs` are the input set; None where there
     is none.  `job` is the build and `seed` that of what the caller does not define.  `blamed` are instruction and
     source line where a check of more calls saw a lane part, "" where none did, and `faults` the lines, one of which it
-    has found at fault, by changes of the code after which every lane is right.  `captured` has what was recorded of a
-    captured call.
+    has found at fault, by changes of the code after which every lane is right.  `compiled_from` is the source of an
+    image that a user's command has compiled, None where the image is of a source itself, or of none.  `captured` has
+    what was recorded of a captured call.
     """
 
     title: str
@@ -87,7 +88,15 @@ class DebuggedCall:
     seed: int = 0
     blamed: tuple[str, str] = ("", "")
     faults: tuple[str, ...] = ()
+    compiled_from: Path | None = None
     captured: CapturedCall | None = None
+
+    @property
+    def source(self) -> Path | None:
+        """The source that it was compiled from; None where that is not known."""
+        if self.compiled_from is None and self.image is not None and is_source(self.image.path):
+            return self.image.path
+        return self.compiled_from
 
     @property
     def result(self) -> Place | None:
@@ -208,7 +217,7 @@ def debug_failing(kernel: Kernel, job: Job, vectors: Vectors, outcome: Outcome, 
             single = alone(kernel, small.inputs, vectors.seed)
             inputs, seed = small.inputs, call_seed(single, small.outcome.failed_set)
     call = debug_kernel(kernel, job, inputs, seed)
-    if outcome.mismatch is None:
+    if outcome.mismatch is None or outcome.mismatch.parted_at is None:
         return call
     return replace(call, blamed=(outcome.mismatch.instruction, outcome.mismatch.source))
 

@@ -19,7 +19,7 @@ from sim.cycles.typical import output_elements, typical_arguments
 from sim.debug.calls import DebugError, DebuggedCall, debug_captured, debug_failing, debug_function, debug_kernel
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
 from sim.kernels.kernel_file import is_path, load_kernel
-from sim.toolchain.compile_commands import object_as_told
+from sim.toolchain.compile_commands import object_as_told, source_as_told
 from sim.toolchain.compilers import is_source
 from sim.toolchain.levels import LEVELS
 
@@ -65,7 +65,7 @@ class DebugRequest:
 
 def find_call(wanted: DebugRequest) -> DebuggedCall:
     """The call that is meant.  Raises DebugError for what does not fit, and what compiling and reading raise."""
-    path = Path(wanted.what)
+    path = source = Path(wanted.what)
     is_file = is_path(wanted.what)
     is_kernel = not is_file or path.suffix == ".py"
     which = {
@@ -91,6 +91,7 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
         raise DebugError(f"--call is for captured calls (.jsonl), and {wanted.what} has none")
     if is_kernel:
         kernel = load_kernel(path, wanted.mode) if is_file else built_in_kernel(wanted.what, wanted.mode)
+        source = next(iter(kernel.sources), path)
         build = Build(
             object_file=wanted.object_file, compile_with=wanted.compile_with, symbol=wanted.kernel_symbol,
             beside=wanted.beside, constructors=wanted.constructors,
@@ -106,6 +107,8 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
         found = debug_function(
             file, wanted.symbol, wanted.arguments, flags, wanted.beside, wanted.seed, wanted.constructors
         )
+    if wanted.compile_with is not None:
+        found = replace(found, compiled_from=source_as_told(wanted.compile_with, source))
     return replace(found, limit=wanted.limit, faults=wanted.faults)
 
 

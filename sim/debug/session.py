@@ -430,14 +430,16 @@ class Session:
 
         That is of a line that a check has found at fault, or has blamed: the instruction that the check has blamed or
         that this call alone lets one blame, if it is there, else the last one of the line.  Without such a line on the
-        way it is what this call lets one blame, unless the check has found the line: then no step is marked.  Nothing
+        way it is what this call lets one blame, unless the check has found the line: then no step is marked.  Without
+        golden steps nothing but such a check can know it: what is blamed is only what wrote the lane last.  Nothing
         parts in what holds the value of a golden step, unless the check knows better.  It may have decided what the
         lane became, or made an address.  The way of another lane is not changed.
         """
         mismatch = self.trouble.mismatch if self.trouble is not None else None
         if mismatch is None or self.spot_of(mismatch.output, mismatch.lane)[1:] != way.spot[1:]:
             return way
-        blamed, own = self.call.blamed, (mismatch.instruction, mismatch.source)
+        own = ("", "") if mismatch.parted_at is None else (mismatch.instruction, mismatch.source)
+        blamed = self.call.blamed
         lines = self.call.faults or (blamed[1],)
         wanted = [*(each for each in (blamed, own) if each[1] in lines), *lines, *([] if self.call.faults else [own])]
         for each in filter(any, wanted):

@@ -43,15 +43,24 @@ def object_as_told(command: str, source: Path) -> Path:
     """
     if not is_source(source):
         raise CompileCommandError(f"--compile says how a source is compiled, and {source} is none")
-    words, folder = _entry(Path(command), source) if command.endswith(_DATABASE) else _given(command)
-    named = {Path(word).name for word in words if is_source(Path(word))}
-    name = named.pop() if len(named) == 1 else source.name
-    made = Path(mkdtemp(prefix="lanewise-"), f"{name}.o")
+    words, folder = _as_told(command, source)
+    made = Path(mkdtemp(prefix="lanewise-"), f"{source_as_told(command, source).name}.o")
     atexit.register(shutil.rmtree, made.parent, ignore_errors=True)
     run_as_told([*words, *_with_lines(words), "-o", str(made)], folder)
     if not made.is_file():
         raise CompileCommandError(f"the command {words[0]} ends well and has made no object of {source} by -o {made}")
     return made
+
+
+def source_as_told(command: str, source: Path) -> Path:
+    """The one source that a command names, else this one.  Raises CompileCommandError."""
+    words, folder = _as_told(command, source)
+    named = {folder / word for word in words if is_source(Path(word))}
+    return named.pop() if len(named) == 1 else source
+
+
+def _as_told(command: str, source: Path) -> CompileCommand:
+    return _entry(Path(command), source) if command.endswith(_DATABASE) else _given(command)
 
 
 def _with_lines(words: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 from rich.text import Text
@@ -9,7 +10,6 @@ from rich.text import Text
 from isa.instruction import Instruction
 from sim.debug.app.looking import Looking
 from sim.machine.errors import ExecutionError
-from sim.toolchain.compilers import is_source
 from sim.view.sentences import visible
 
 NEXT: Final = "bold reverse"
@@ -30,11 +30,12 @@ class SourceText:
     """The lines of the source that the call was compiled from; of no other file, whatever debug information says."""
 
     def __init__(self, looking: Looking) -> None:
-        image = looking.session.call.image
+        source = looking.session.call.source
         self._looking, self._name, self._lines = looking, "", list[str]()
-        if image is not None and is_source(image.path):
-            self._name = image.path.name
-            self._lines = image.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        if source is not None:
+            self._name = source.name
+            with suppress(OSError):  # one that a command names may be elsewhere by now
+                self._lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
 
     def line_of(self, pc: int) -> int | None:
         """The number of the line that an instruction was compiled from; None where it is of another file, or none."""

@@ -109,7 +109,7 @@ def _traced(
                 place = tuple(int(at) for at in wrong[0])
                 made = [(step, array) for step, array in kernel.steps(case).items() if array.ndim == len(place)]
                 steps = ", ".join(f"{step} {array[place]}" for step, array in made)
-                yield f"input set {number}, {name}{place_of(place)}: {steps}"
+                yield f"input set {number}, {name}{place_of(place)}{f': {steps}' if steps else ''}"
                 found: dict[str, list[str]] = {}
                 for count in counts:
                     if count.differing is not None:
