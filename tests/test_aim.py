@@ -484,6 +484,8 @@ def test_a_weak_check_prints_the_commands_that_decide_what_it_has_not(
     shown = lanewise("check", blind, "--opt", "O2", "--cflags=-DA='b c'", "--vectors", 50).stdout
     commands = re.findall(r"whether an input can: lanewise (prove .*)", shown)
     assert 1 <= len(commands) <= 3
+    again = ("check", blind, "--opt", "O2", "--cflags=-DA='b c'", "--vectors", 50, "--json")
+    assert json.loads(lanewise(*again).stdout)["questions"] == [f"lanewise {command}" for command in commands]
     for words in map(shlex.split, commands):
         assert words[:6] == ["prove", str(blind), "--opt", "O2", "--cflags", "-DA='b c'"]
         answers = json.loads(lanewise(*words, "--lengths", "4", "--json").stdout)

@@ -309,6 +309,7 @@ class Report:
             "power": self.power.as_json() if self.power is not None else None,
             "tolerance": self.tolerance,
             "coverage": {name: share.as_json() for name, share in self.coverage.items()},
+            "questions": list(self.questions),
             "shrunk": self.shrunk,
             "debug": self.debug,
             "beside": self.beside,
