@@ -67,6 +67,18 @@ def test_a_reset_of_the_other_level_is_asked_for_where_nothing_comes_out(unit: B
     assert said == {"no_stalls": f"the unit hangs: 1000 cycles without a beat in or out; {hint}"}
 
 
+@pytest.mark.parametrize(
+    ("fault", "scenario", "said_so"), [(DROPS, "(?<!_)frames/pattern=sometimes", False), (NONE, "no_such", True)]
+)
+def test_nothing_was_compared_where_nothing_ran_and_not_where_all_that_ran_is_wrong(
+    unit: Built, fault: int, scenario: str, said_so: bool
+) -> None:
+    said = said_of(unit, fault, SCENARIOS, f"{scenario}|report")
+    assert said["report"] == ("nothing was compared" if said_so else "")
+    assert [name for name in said if name != "report"] == ["frames/pattern=sometimes"] * (not said_so)
+    assert "sometimes" not in "".join(name for name, words in said.items() if not words)
+
+
 def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
     said = said_of(Built(unit.unit, 4, strict=True, adapter=unit.adapter), NONE, SCENARIOS, f"no_stalls|{FILLED}")
     assert said == {"no_stalls": "the latency is [6] cycles, the package says 4"}

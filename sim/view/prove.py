@@ -125,9 +125,10 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
         spoken.append(f"for all lengths, those of up to {proof.longest:,}, by induction over {loops} loops")
     if proof.each:
         spoken.append("each value of " + ", ".join(f"{name} {in_runs(of)}" for name, of in sorted(proof.each.items())))
-    if proof.known:
-        held = [_held(proof, name) for name in sorted(proof.known)]
-        spoken.append("only as they are in the examples: " + ", ".join(held))
+    sizes = proof.known & kernel.signature.sizes
+    for held, words in ((sizes, "only of these sizes"), (proof.known - sizes, "only as they are in the examples")):
+        if held:
+            spoken.append(f"{words}: {', '.join(_held(proof, name) for name in sorted(held))}")
     if proof.refused_inputs:
         spoken.append("assumed: inputs that the golden reference does not refuse")
     if proof.is_floating:
