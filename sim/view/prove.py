@@ -126,9 +126,9 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     if proof.each:
         spoken.append("each value of " + ", ".join(f"{name} {in_runs(of)}" for name, of in sorted(proof.each.items())))
     sizes = proof.known & kernel.signature.sizes
-    for held, words in ((sizes, "only of these sizes"), (proof.known - sizes, "only as they are in the examples")):
+    for held, so in ((sizes, "only of these sizes"), (proof.known - sizes, "only as they are in the examples")):
         if held:
-            spoken.append(f"{words}: {', '.join(_held(proof, name) for name in sorted(held))}")
+            spoken.append(f"{so}: {', '.join(_held(proof, name) for name in sorted(held))}")
     if proof.refused_inputs:
         spoken.append("assumed: inputs that the golden reference does not refuse")
     if proof.is_floating:
