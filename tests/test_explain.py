@@ -17,6 +17,7 @@ from sim.explanation.addition import ADDITION_AND_TAIL, addition_rules
 from sim.explanation.candidates import Multiplier, RealFactor, derivations, requantization_rules
 from sim.explanation.explanation import Explanation
 from sim.explanation.limits import limits_of
+from sim.explanation.places import places_of
 from sim.explanation.question import QuestionError, combined
 from sim.explanation.rule import Candidate, RuleStep
 from sim.explanation.scaling import FixedPoint, FloatScaling, IntegerScaling, by_channel
@@ -744,6 +745,28 @@ def test_where_all_wrong_elements_lie_is_a_hint(wrong: Any, place: str) -> None:
     output[wrong] += 1
     found = sim.explain(output.astype(np.int8), accumulators=GRID, multiplier=HALF, shift=3)
     assert any(hint.endswith(f" lie in {place}") for hint in found.hints), found.hints
+
+
+def wrong_from(start: int, length: int) -> npt.NDArray[np.bool_]:
+    return np.arange(length) >= start
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        ([wrong_from(0 if length < 8 else 99, length) for length in range(41)], "rows shorter than a block of 8"),
+        ([wrong_from(length // 8 * 8, length) for length in range(41)], "the tail, behind the whole blocks of 8"),
+        ([wrong_from(0, 1), *[wrong_from(8, length) for length in (9, 11, 12)], *[wrong_from(99, 40)] * 40],
+         "the tail, behind the whole blocks of 8"),
+    ],
+)  # fmt: skip
+def test_rows_without_a_whole_block_have_no_tail(rows: list[npt.NDArray[np.bool_]], place: str) -> None:
+    wrong = sum(int(row.sum()) for row in rows)
+    assert places_of(rows, "wrong lanes") == [f"all {wrong} wrong lanes lie in {place}"]
+
+
+def test_where_all_rows_are_short_that_says_nothing() -> None:
+    assert places_of([wrong_from(0, length) for length in range(1, 6)], "wrong lanes") == []
 
 
 def test_no_place_is_named_where_wrong_elements_are_strewn_or_few() -> None:

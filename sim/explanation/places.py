@@ -1,4 +1,4 @@
-"""Where wrong elements lie, where that says something: all in one channel, in one row, or in the tail."""
+"""Where wrong elements lie, where that says something: in one channel, in one row, in the tail, in short rows."""
 
 from __future__ import annotations
 
@@ -47,13 +47,19 @@ def _in_one(masks: Sequence[Bools], count: int) -> Iterator[str]:
 
 
 def _in_tail(masks: Sequence[Bools], count: int) -> Iterator[str]:
-    """What lies behind the whole blocks of the last axis, for the narrowest block that says it."""
+    """What lies behind the whole blocks of the last axis, for the narrowest block that says it; rows that have no whole
+    block have no tail either.
+    """
     size = sum(mask.size for mask in masks)
     for width in _WIDTHS:
         parts = [mask[..., mask.shape[-1] // width * width :] for mask in masks]
         if sum(int(part.sum()) for part in parts) == count:
+            place = f"the tail, behind the whole blocks of {width}"
+            short = [mask for mask in masks if mask.shape[-1] < width]
+            if sum(int(mask.sum()) for mask in short) == count:
+                parts, place = short, f"rows shorter than a block of {width}"
             if _is_telling(sum(part.size for part in parts), size, count, len(_WIDTHS)):
-                yield f"the tail, behind the whole blocks of {width}"
+                yield place
             return
 
 
