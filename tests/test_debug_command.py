@@ -146,6 +146,8 @@ def test_minus_a_number_wraps_where_it_is_the_lowest_only(tmp_path: Path, number
     session.goto_end()
     (step,) = [line for line in SessionCommands(session).answer("why a[0]").splitlines() if " neg " in line]
     assert ("wrapped" in step) is wraps
+    session.goto(0)
+    assert (session.find("wraps") is not None, session.find("wraps v0.s[0]") is not None) == (wraps, wraps)
 
 
 def test_an_element_is_named_as_in_c_and_found_by_indices_or_by_its_number(tmp_path: Path) -> None:

@@ -16,13 +16,10 @@ from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction, is_kept
 from isa.lane import Place, Write
 from sim.call.native.recorder import SATURATED, Array, Recording
-from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
+from sim.check.operand_classes import vector_arithmetic
+from sim.debug.events import event_conditions
 from sim.debug.spots import Spot
 from sim.debug.timeline import Execution
-
-SATURATES: tuple[OperandClass, ...] = ("saturated low", "saturated high")
-TIES: tuple[OperandClass, ...] = ("tie",)
-WRAPS: tuple[OperandClass, ...] = ("wrapped",)
 
 
 @runtime_checkable
@@ -116,16 +113,16 @@ class Reads:
 
 @dataclass(frozen=True)
 class Meets:
-    """Vector arithmetic in which some lane, or a lane of a spot, saturates, wraps or is a tie."""
+    """Vector arithmetic in which some lane, or a lane of a spot, meets one of the `EVENTS`, as `why` tells them."""
 
-    classes: tuple[OperandClass, ...]
+    event: str
     spot: Spot | None = None
     stands_before = False
     is_sure = False
 
     def among(self, recording: Recording) -> Array:
         found = _executed(recording, self._can)
-        if set(self.classes) <= set(SATURATES):
+        if self.event == "saturated":
             found = found[recording.status[found] & SATURATED != 0]
         return found
 
@@ -133,14 +130,14 @@ class Meets:
         evaluation = Evaluation(execution.occurrence)
         for write, lanes in self._lanes(execution.step.instruction):
             for number in lanes:
-                conditions = class_conditions(write.lanes[number])
-                if any(evaluation.value(conditions[each]) for each in self.classes if each in conditions):
+                condition = event_conditions(write.lanes[number], is_vector=True).get(self.event)
+                if condition is not None and evaluation.value(condition):
                     return True
         return False
 
     def _can(self, instruction: Instruction) -> bool:
-        found = [class_conditions(w.lanes[number]) for w, lanes in self._lanes(instruction) for number in lanes]
-        return any(each in conditions for conditions in found for each in self.classes)
+        lanes = (write.lanes[number] for write, numbers in self._lanes(instruction) for number in numbers)
+        return any(self.event in event_conditions(lane, is_vector=True) for lane in lanes)
 
     def _lanes(self, instruction: Instruction) -> list[tuple[Write, Sequence[int]]]:
         if self.spot is None:

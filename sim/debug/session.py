@@ -22,7 +22,7 @@ from sim.check.blame import Lineage
 from sim.check.compare import Value, as_value
 from sim.check.origin import LaneOrigin, bits_of
 from sim.debug.calls import DebugError, DebuggedCall, Trouble, debug_other_build
-from sim.debug.conditions import SATURATES, TIES, WRAPS, At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
+from sim.debug.conditions import At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.difference import SessionDifference, difference
 from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
 from sim.debug.timeline import Execution, Timeline
@@ -41,7 +41,7 @@ from sim.toolchain.image import ImageError
 if TYPE_CHECKING:
     from sim.debug.page.widget import SessionWidget
 
-_CLASSES: Final = {"saturates": SATURATES, "ties": TIES, "wraps": WRAPS}
+_EVENTS: Final = {"saturates": "saturated", "ties": "tie", "wraps": "wrapped"}
 _MOST_UNOPTIMIZED: Final = 1 << 20
 """Instructions of an -O0 build of which it is asked through which lines a lane goes."""
 _LINE = re.compile(r"([^:\s]+):(\d+)")
@@ -142,8 +142,8 @@ class Session:
         word, _, rest = text.strip().partition(" ")
         if word in ("writes", "reads") and rest:
             return (Writes if word == "writes" else Reads)(self.spot(rest))
-        if word in _CLASSES:
-            return Meets(_CLASSES[word], self.spot(rest) if rest else None)
+        if word in _EVENTS:
+            return Meets(_EVENTS[word], self.spot(rest) if rest else None)
         if text.split() == ["sets", "qc"]:
             return SetsQc()
         if text.split() == ["goes", "wrong"]:
