@@ -23,7 +23,7 @@ from rtl_models.cores.names import CORE_PARTS, CORES
 from rtl_models.expected import Column
 from rtl_models.formal.equations.smt2 import parsed
 from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
-from rtl_models.formal.subject import Decision
+from rtl_models.formal.subject import Decision, about
 from rtl_models.mutation import kept, survivors
 from rtl_models.mutation.judgement import Judgement, WrongModule, judge
 from rtl_models.mutation.kept import keep_or_judge
@@ -144,6 +144,24 @@ def test_every_lane_every_unit_and_every_part_of_a_core_is_mutated() -> None:
     units |= {"quantized_add_float", "requantize", "quantized_multiplier", "integer_scale", "interleave4x4"}
     assert mutated == {*OPERATORS, *units, *CORE_PARTS, "config_registers"} <= set(module_names())
     assert [target.subject.module for core in CORES for target in targets_named(core)] == list(CORES)
+
+
+def test_the_unit_with_tables_is_mutated_with_as_many_channels_as_are_named() -> None:
+    """With more than 32 beats they are in block RAM, of which theorems speak besides."""
+
+    def named(channels: int) -> list[Target]:
+        return targets_named(f"quantize_down_channels at Lanes 4, Deep 0, Channels {channels}")
+
+    def claims(channels: int) -> set[str]:
+        (target,) = named(channels)
+        assert dict(target.subject.parameters) == {"Lanes": 4, "Deep": 0, "Channels": channels}
+        return {theorem.name.split(": ")[1] for theorem in about(target.subject)}
+
+    at_the_end, in_block_ram = "the tables are not left at their end", "block RAM is read at the beat"
+    assert claims(128) == claims(8)  # 2 beats and 32, of which the counter has no others
+    assert claims(12) - claims(8) == {at_the_end}
+    assert claims(132) - claims(8) == {at_the_end, in_block_ram}
+    assert [named(channels) for channels in (4, 10, 3844)] == [[], [], []]
 
 
 def test_transpose1xw_is_mutated_at_every_number_of_chunks_of_a_beat() -> None:

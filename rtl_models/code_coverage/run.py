@@ -15,6 +15,7 @@ from rtl_models.cores import gemm_harness
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_harness import design
 from rtl_models.cores.gemm_run import BENCH, NAME, variables
+from rtl_models.formal.units.tables import MOST_IN_LUTS
 from rtl_models.operators import OPERATORS
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import COUNTS, TopModule, built
@@ -23,8 +24,6 @@ from rtl_models.units import LANE_COUNTS, UNITS, Unit
 
 _OPERATORS, _UNITS = "rtl_models.benches.operator_bench", "rtl_models.benches.unit_scenarios"
 _SEED: Final = 1
-_BLOCK_RAM_BEATS: Final = 33
-"""The fewest that `channel_tables` has in block RAM."""
 
 
 class BenchFails(LanewiseError):
@@ -57,7 +56,7 @@ def runs_of(unit: Unit) -> list[Built]:
     if any(port.per == "chunk" for port in unit.results):
         runs.append(Built(unit, LANE_COUNTS[-1], PROFILES[0]))
     if unit.tables:
-        runs.append(Built(unit, LANE_COUNTS[0], PROFILES[0], _BLOCK_RAM_BEATS * LANE_COUNTS[0]))
+        runs.append(Built(unit, LANE_COUNTS[0], PROFILES[0], (MOST_IN_LUTS + 1) * LANE_COUNTS[0]))
     return runs
 
 

@@ -11,6 +11,7 @@ from rtl_models.formal.equations.smt2 import NoSuchSignal
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Theorem, refuted
 from rtl_models.formal.theorems import LANES, module_theorems
+from rtl_models.formal.units.tables import unit_theorems
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,13 @@ def subjects() -> list[Subject]:
 
 
 def about(subject: Subject) -> list[Theorem]:
-    """The theorems about a module; none where there are none."""
+    """The theorems about a module; none where there are none.
+
+    Those of `quantize_down_channels` are made for tables of any size.
+    """
+    if subject.module == "quantize_down_channels" and subject not in _by_subject():
+        given = dict(subject.parameters)
+        return list(unit_theorems(given["Lanes"], bool(given["Deep"]), given["Channels"] // given["Lanes"]))
     return list(_by_subject().get(subject, []))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
+from typing import Final
 
 from rtl_models.benches.unit_bench import bench_of
 from rtl_models.cores.gemm import GemmCore
@@ -13,14 +15,17 @@ from rtl_models.cores.names import CORE_PARTS, CORES
 from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
 from rtl_models.formal.schedules.proof import StreamFinding
 from rtl_models.formal.subject import subjects
+from rtl_models.formal.units.tables import quantize_down_channels
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.scenarios import gemm_core, lanes, mac_array, registers
 from rtl_models.mutation.scenarios.scenario import Scenario
 from rtl_models.mutation.scenarios.units import UnitScenarios
 from rtl_models.mutation.simulator import CLOCK, HANDSHAKE
 from rtl_models.operators import OPERATORS
-from rtl_models.register_map import CHANNELS
+from rtl_models.register_map import CHANNELS, MOST_CHANNELS
 from rtl_models.units import UNITS
+
+_WITH_TABLES: Final = re.compile(r"quantize_down_channels at Lanes (4|8|16), Deep ([01]), Channels (\d{1,4})")
 
 
 @dataclass(frozen=True)
@@ -86,10 +91,15 @@ def targets() -> list[Target]:
 def targets_named(pattern: str) -> list[Target]:
     """Those of a module, or of all modules that match a glob; all of `targets` for "".
 
-    A core is had by its own name alone: what its bench lets live may be left undecided.
+    By its own name alone a core is had, as what its bench lets live may be left undecided; by its name at parameters
+    the unit with tables of channels, of any size that they can have.
     """
     if pattern in CORES:
         return [_core(pattern)]
+    if named := _WITH_TABLES.fullmatch(pattern):
+        lanes, deep, channels = map(int, named.groups())
+        legal = 2 * lanes <= channels <= MOST_CHANNELS and channels % lanes == 0
+        return [_unit(quantize_down_channels(lanes, bool(deep), channels // lanes).subject)] if legal else []
     return [target for target in targets() if fnmatchcase(target.subject.module, pattern or "*")]
 
 

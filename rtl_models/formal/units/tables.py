@@ -24,6 +24,8 @@ WIDE_TABLE = 17
 """Beats of 4 lanes: the last channels are beyond 64, which is the number that most benches have."""
 BLOCK_TABLE = 3
 """The beats of the tables in block RAM that are proved, with every number of lanes."""
+MOST_IN_LUTS = 32
+"""Beats; tables of more are for block RAM where nothing else is said."""
 _U2, _U12 = Int(2, signed=False), Int(12, signed=False)
 _FIELDS = (("bias", S32), ("multiplier", S32), ("shift", U5))
 _LEFT = ("left_shift", U5)
@@ -150,11 +152,11 @@ class _Tables:
         return statement
 
 
-def quantize_down_channels(lanes: int, deep: bool) -> Pipeline:
-    """The unit's pipeline, behind the tables."""
+def quantize_down_channels(lanes: int, deep: bool, beats: int = BEATS) -> Pipeline:
+    """The unit's pipeline, behind tables of so many beats."""
     name = "u_quantize_down."
     registers, results = parts(name, lanes, deep, per_channel=True)
-    whole = subject("quantize_down_channels", lanes, deep, Channels=BEATS * lanes)
+    whole = subject("quantize_down_channels", lanes, deep, Channels=beats * lanes)
     return Pipeline(whole, registers, results, f"{name}u_valid_pipeline")
 
 
@@ -167,12 +169,15 @@ def table_theorems(lanes: int) -> Iterator[Theorem]:
         given = [("Lanes", count), ("Channels", beats * count), ("LeftShifts", 1)]
         yield from _of_tables(Subject("channel_tables", (*given, *[("BlockRam", 1)] * block_ram)), own)
     for deep in (False, True):
-        pipeline = quantize_down_channels(lanes, deep)
-        yield from _of_tables(
-            pipeline.subject,
-            _Tables("u_channel_tables.", lanes, _OF_UNIT, ("u_quantize_down.", "_i"), beats=BEATS),
-        )
-        yield from pipeline_theorems(pipeline)
+        yield from unit_theorems(lanes, deep)
+
+
+def unit_theorems(lanes: int, deep: bool, beats: int = BEATS) -> Iterator[Theorem]:
+    """Of the unit with tables of so many beats."""
+    pipeline, ends = quantize_down_channels(lanes, deep, beats), ("u_quantize_down.", "_i")
+    tables = _Tables("u_channel_tables.", lanes, _OF_UNIT, ends, beats=beats, block_ram=beats > MOST_IN_LUTS)
+    yield from _of_tables(pipeline.subject, tables)
+    yield from pipeline_theorems(pipeline)
 
 
 def _of_tables(whole: Subject, tables: _Tables) -> Iterator[Theorem]:
