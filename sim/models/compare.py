@@ -66,9 +66,9 @@ _OWN_KERNELS: Final = {
     "PRELU": "PReLU",
     "ABS": "absolute value",
     "L2_NORMALIZATION": "L2 normalization",
-    "RESIZE_BILINEAR": "interpolation",
+    **dict.fromkeys(("RESIZE_BILINEAR", "Resize"), "interpolation"),
     "BATCH_MATMUL": "product of stacks",
-    "TRANSPOSE_CONV": "transposed convolution",
+    **dict.fromkeys(("TRANSPOSE_CONV", "ConvTranspose"), "transposed convolution"),
 }
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8

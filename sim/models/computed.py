@@ -8,7 +8,7 @@ from typing import Final
 from sim.models.layers import Computed, Inputs, moved
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.models.operators import onnx as onnx_layers
-from sim.models.operators import onnx_functions, tflite_elements, tflite_products
+from sim.models.operators import onnx_functions, onnx_reals, tflite_elements, tflite_products
 from sim.models.operators import tflite as tflite_layers
 from sim.models.operators.tflite_moves import TURNS
 
@@ -26,6 +26,7 @@ OPERATORS: Final = {
     **tflite_products.OPERATORS,
     **onnx_layers.OPERATORS,
     **onnx_functions.OPERATORS,
+    **onnx_reals.OPERATORS,
     **_MOVES,
 }
 """By the name that either format has for it."""

@@ -13,17 +13,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-_BIASED: Final = ("Conv", "Gemm")
+_BIASED: Final = ("Conv", "ConvTranspose", "Gemm")
 """Operators whose third input is a bias."""
 _OPERANDS: Final[Mapping[str, int]] = {
-    "Conv": 2, "Gemm": 2, "MatMul": 2, "Add": 2, "Sub": 2, "Mul": 2, "PRelu": 2, "GlobalAveragePool": 1, "Sigmoid": 1,
-    "Tanh": 1, "AveragePool": 1, "Softmax": 1, "LeakyRelu": 1, "Concat": 1, "MaxPool": 1, "Transpose": 1, "Reshape": 1,
-    "Flatten": 1, "Squeeze": 1, "Unsqueeze": 1,
-}  # fmt: skip
+    **dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "PRelu"), 2),
+    **dict.fromkeys(("GlobalAveragePool", "AveragePool", "Sigmoid", "Tanh", "Softmax", "LeakyRelu", "Concat"), 1),
+    **dict.fromkeys(("MaxPool", "Resize", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze"), 1),
+}
 """What may stand between, and how many of its inputs are quantized; of Concat all."""
 PAIRED: Final = (
     "Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool", "Sigmoid", "Tanh", "AveragePool", "Softmax",
-    "LeakyRelu", "Concat", "Sub", "PRelu",
+    "LeakyRelu", "Concat", "Sub", "PRelu", "ConvTranspose", "Resize",
 )  # fmt: skip
 """Those that compute."""
 

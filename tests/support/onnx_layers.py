@@ -11,9 +11,10 @@ from support.onnx_models import OnnxWriter, PairedWriter
 
 
 def elements_onnx_net(seed: int = 1) -> bytes:
-    """Pairs: differences, slopes, functions, products, shapes, a product of stacks, and the average of each channel."""
+    """Pairs: differences, slopes, functions, products, shapes, a product of stacks, averages, images that grow."""
     rng = np.random.default_rng(seed)
-    names = ("x", "row", "slopes", "matrix", "difference", "sloped", "tanh", "product", "stacks", "sigmoid", "average")
+    names = ("x", "row", "slopes", "matrix", "difference", "sloped", "tanh", "product", "stacks", "sigmoid", "average",
+             "windows", "turned", "resized")  # fmt: skip
     scales = {name: (float(rng.uniform(0.01, 0.05)), int(rng.integers(90, 160))) for name in names}
     scales |= dict.fromkeys(("shaped", "squeezed", "longer"), scales["product"])
     made = PairedWriter(scales)
@@ -30,6 +31,9 @@ def elements_onnx_net(seed: int = 1) -> bytes:
     made.layer("Sigmoid", ("stacks",), "sigmoid")
     made.layer("GlobalAveragePool", ("sigmoid",), "average")
     made.layer("Unsqueeze", ("squeezed",), "longer", axes)
+    made.constant("windows", rng.integers(0, 256, (3, 2, 2, 3)).astype(np.uint8))
+    made.layer("ConvTranspose", ("product", "windows"), "turned", strides=[2, 1])
+    made.layer("Resize", ("turned",), "resized", "", "", made.constant("sizes", np.array([2, 2, 7, 9])), mode="linear")
     return made.content((2, 3, 5, 6), "average", versions=(16, 8))
 
 

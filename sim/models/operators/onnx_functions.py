@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.models.layers import (
     Computed,
@@ -38,7 +39,7 @@ _FLATTENS: Final = 13
 
 def _average(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     """The average of each window: real numbers added in float32, row by row, and divided by how many there are."""
-    x, scale = centred(network, layer, 0, given), _byte_scale(network, layer, given)
+    x, scale = centred(network, layer, 0, given), _plain_byte_scale(network, layer, given)
     size = tuple(layer.options.get("kernel_shape", ()))
     if x.ndim != 4 or len(size) != 2 or layer.options.get("channels_last"):
         raise NotComputed("it is not of images with their channels second")
@@ -52,23 +53,23 @@ def _average(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     if not totals.size or counts.min() < 1 or not np.isfinite(totals).all():
         raise NotComputed("it has no windows, or one that lies outside of the image, or sums beyond float32")
     averages = np.asarray(totals / counts.astype(np.float32), np.float32).transpose(0, 3, 1, 2)
-    return FromReals(numbers=averages, scale=_one_scale(network, layer), of_windows=True)
+    return FromReals(numbers=averages, scale=one_scale(network, layer), of_windows=True)
 
 
 def _leaky_relu(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     """Real numbers, those below zero times alpha."""
-    _byte_scale(network, layer, given)
+    _plain_byte_scale(network, layer, given)
     x, alpha = to_reals(network, layer, given).exact, np.float32(layer.options.get("alpha", 0.01))
     with np.errstate(all="ignore"):  # a file may have any alpha
         scaled = alpha * x
     if not np.isfinite(scaled).all():
         raise NotComputed(f"its alpha is {alpha}")
-    return FromReals(numbers=np.where(x >= 0, x, scaled), scale=_one_scale(network, layer))
+    return FromReals(numbers=np.where(x >= 0, x, scaled), scale=one_scale(network, layer))
 
 
 def _of_two(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     """Sub and PRelu: the real numbers of two operands, broadcast, in float32."""
-    _byte_scale(network, layer, given)
+    byte_scale(network, layer, given)
     parts = []
     for place in (0, 1):
         numbers, scale = operand(layer, place, given), scale_of(network.tensors[layer.inputs[place]])
@@ -81,11 +82,11 @@ def _of_two(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
         made = a - b if layer.operator == "Sub" else np.where(a >= 0, a, a * b)
     if not np.isfinite(made).all():
         raise NotComputed("its numbers leave float32")
-    return FromReals(numbers=made, scale=_one_scale(network, layer))
+    return FromReals(numbers=rectified(layer, made), scale=one_scale(network, layer))
 
 
 def _softmax(network: Network, layer: NetworkLayer, given: Inputs) -> Normalized:
-    x, scale, of_output = operand(layer, 0, given), _byte_scale(network, layer, given), _one_scale(network, layer)
+    x, scale, of_output = operand(layer, 0, given), _plain_byte_scale(network, layer, given), one_scale(network, layer)
     is_whole = int(layer.options.get("opset", _FLATTENS)) < _FLATTENS
     axis = int(layer.options.get("axis", 1 if is_whole else -1))
     if not x.size or not -x.ndim <= axis < x.ndim:
@@ -107,7 +108,7 @@ def _joined(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals |
         raise NotComputed("its inputs have several types")
     if network.output_of(layer).scale is None:
         return np.concatenate(parts, axis=axis)
-    to, scales = _one_scale(network, layer), [scale_of(network.tensors[number]) for number in layer.inputs]
+    to, scales = one_scale(network, layer), [scale_of(network.tensors[number]) for number in layer.inputs]
     if any(scale.scales.size > 1 for scale in scales) or "FusedActivationFunction" in layer.options:
         raise NotComputed("an input has a scale for each channel, or it is joined with an activation")
     if all((scale.scales[0], scale.zero_point) == (to.scales[0], to.zero_point) for scale in scales):
@@ -123,17 +124,28 @@ def _turned(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return np.transpose(operand(layer, 0, given), None if order is None else tuple(order))
 
 
-def _byte_scale(network: Network, layer: NetworkLayer, given: Inputs) -> TensorScale:
+def byte_scale(network: Network, layer: NetworkLayer, given: Inputs) -> TensorScale:
     """The one scale of the first input; raises NotComputed for other than bytes."""
     x, scale = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]])
     if x.dtype not in (np.int8, np.uint8) or scale.scales.size > 1:
         raise NotComputed(f"{layer.operator} of {x.dtype} with {scale.scales.size} scales is not computed")
-    if "FusedActivationFunction" in layer.options:
-        raise NotComputed(f"{layer.operator} with {layer.options['FusedActivationFunction']} is not computed")
     return scale
 
 
-def _one_scale(network: Network, layer: NetworkLayer) -> TensorScale:
+def _plain_byte_scale(network: Network, layer: NetworkLayer, given: Inputs) -> TensorScale:
+    """And there is no activation behind: what ONNX Runtime fuses with one was not compared."""
+    if "FusedActivationFunction" in layer.options:
+        raise NotComputed(f"{layer.operator} with {layer.options['FusedActivationFunction']} is not computed")
+    return byte_scale(network, layer, given)
+
+
+def rectified(layer: NetworkLayer, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """What a Relu behind a layer of real numbers leaves of them."""
+    return np.maximum(numbers, np.float32(0)) if "FusedActivationFunction" in layer.options else numbers
+
+
+def one_scale(network: Network, layer: NetworkLayer) -> TensorScale:
+    """That of the output; raises NotComputed where it has one for each channel."""
     scale = scale_of(network.output_of(layer))
     if scale.scales.size > 1:
         raise NotComputed("its output has a scale for each channel")

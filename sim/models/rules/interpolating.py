@@ -1,6 +1,6 @@
-"""Images that are resized by bilinear interpolation, as rules: TFLite's ways and XNNPACK's.
+"""Images that are resized by bilinear interpolation, as rules: TFLite's ways, XNNPACK's, and ONNX Runtime's of bytes.
 
-Operands are places in the whole output.  Source: docs/spec/neighbours.md section 36.
+Operands are places in the whole output.  Source: docs/spec/neighbours.md sections 36 and 43.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.explanation.rule import Integers, Operands, RuleStep, is_tie
 from sim.golden.layers.bilinear import BY_XNNPACK, IN_INTEGERS, IN_REALS, Resizing, Way
@@ -75,3 +76,29 @@ def interpolating_rules(image: AnyArray, by: Resizing) -> list[Interpolating]:
     if image.dtype != np.int16:
         ways |= BY_XNNPACK
     return [Interpolating(name, way, image, by) for name, way in ways.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class CutInterpolation:
+    """Bytes as ONNX Runtime resizes them as such: float32 sums (flat) that `operands["number"]` counts, cut.
+
+    Source: docs/spec/neighbours.md section 43.
+    """
+
+    sums: npt.NDArray[np.float32]
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return "bilinear_in_float32_cut"
+
+    @property
+    def note(self) -> str:
+        return "ONNX Runtime, of bytes without pairs"
+
+    def run(self, operands: Operands) -> Integers:
+        return np.trunc(self.sums[operands["number"]]).astype(np.int64)
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        exact = Fraction(float(self.sums[element["number"]]))
+        return [RuleStep("between four numbers", int(exact), exact)]

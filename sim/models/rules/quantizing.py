@@ -37,20 +37,24 @@ _OFFSET_FIRST: Final[Mapping[str, tuple[Convention, ...]]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Quantizing:
-    """One convention on the numbers that `operands["number"]` counts, and the same with the output's range."""
+    """One convention on the numbers that `operands["number"]` counts, and the same with the output's range.
+
+    `of` says what the numbers were made of, where they may be of something else.
+    """
 
     convention: Convention
     placed: Convention
     numbers: Float32Array
     scale: np.float32
     zero_point: int
+    of: str = ""
     rises: bool = False
 
     @property
     def name(self) -> str:
-        return self.convention.__name__
+        return f"{self.convention.__name__} {self.of}".strip()
 
     @property
     def note(self) -> str:
@@ -101,10 +105,12 @@ def _steps(rule: Quantizing | QuantizingByQuotient, element: Mapping[str, int]) 
 
 
 def quantizing_rules(
-    numbers: Float32Array, scale: np.float32, zero_point: int, dtype: np.dtype[Any]
+    numbers: Float32Array, scale: np.float32, zero_point: int, dtype: np.dtype[Any], of: str = ""
 ) -> Iterator[Quantizing]:
     """Every convention for the output's dtype, uint8, int8 or int16."""
-    for convention in _ROUND_FIRST:
-        yield Quantizing(convention, partial(convention, to=dtype.type), numbers, scale, zero_point)
-    for own in _OFFSET_FIRST.get(str(dtype), ()):
-        yield Quantizing(own, own, numbers, scale, zero_point)
+    ways: list[tuple[Convention, Convention]] = [(one, partial(one, to=dtype.type)) for one in _ROUND_FIRST]
+    ways += [(own, own) for own in _OFFSET_FIRST.get(str(dtype), ())]
+    for convention, placed in ways:
+        yield Quantizing(
+            convention=convention, placed=placed, numbers=numbers, scale=scale, zero_point=zero_point, of=of
+        )

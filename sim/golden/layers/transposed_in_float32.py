@@ -1,0 +1,46 @@
+"""A transposed convolution of real numbers as ONNX Runtime has it: products fused, in blocks, then window by window.
+
+Source: docs/spec/neighbours.md section 42.  Images are [N, C, H, W].
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.golden.floating_point import fused_multiply_add
+
+Float32Array = npt.NDArray[np.float32]
+BLOCK: Final = 128
+"""Channels whose products are added by themselves, before the sum is added to those of the blocks before."""
+
+
+def transposed_in_float32(
+    x: Float32Array, weights: Float32Array, strides: Sequence[int], dilations: Sequence[int]
+) -> Float32Array:
+    """[N, C, H, W] by [C, M, kh, kw]: [N, M, (H - 1) * stride + reach, ...], nothing cut off, without a bias.
+
+    >>> ones = np.ones((1, 1, 1, 2), np.float32)
+    >>> transposed_in_float32(ones, np.array([[[[1, 2, 4]]]], np.float32), (1, 2), (1, 1)).tolist()
+    [[[[1.0, 2.0, 5.0, 2.0, 4.0]]]]
+    """
+    (n, channels, height, width), (_, out, *size) = x.shape, weights.shape
+    numbers, by = x.reshape(n, channels, 1, -1), weights.reshape(channels, 1, -1, 1)
+    shape = (n, by.shape[2], numbers.shape[3])
+    total = np.zeros(shape, np.float32)
+    for first in range(0, channels, BLOCK):
+        block = np.zeros(shape, np.float32)
+        for channel in range(first, min(first + BLOCK, channels)):
+            a, b = np.broadcast_arrays(by[channel], numbers[:, channel])
+            block = fused_multiply_add(a, b, block)
+        total = total + block
+    windows = total.reshape(n, out, *size, height, width)
+    reach = [(of - 1) * dilation + 1 for of, dilation in zip(size, dilations, strict=True)]
+    lengths = [(of - 1) * stride + more for of, stride, more in zip((height, width), strides, reach, strict=True)]
+    canvas = np.zeros((n, out, *lengths), np.float32)
+    (down, right), (rows, places) = strides, (height, width)
+    for i, j in np.ndindex(*size):
+        top, left = i * dilations[0], j * dilations[1]
+        canvas[:, :, top : top + rows * down : down, left : left + places * right : right] += windows[:, :, i, j]
+    return canvas

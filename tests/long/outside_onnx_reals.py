@@ -1,0 +1,129 @@
+"""ConvTranspose and Resize in ONNX Runtime, and Sub and PRelu with a Relu behind: every layer is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_models_onnx_of_two import SHAPES, network_of
+from test_models_onnx_reals import COORDINATES, NEAREST, resized_net, transposed_net
+
+from sim.models.compare import LayerReport, compared
+from sim.models.forward import drawn_inputs
+from sim.models.network import Network
+from sim.models.onnx_file import read_onnx
+from sim.models.runtimes.onnxruntime import onnxruntime_tensors
+from support.onnx_layers import elements_onnx_net, own_onnx_net
+
+NETS = 40
+SIZES = [
+    ((4, 5), (8, 10)), ((7, 3), (3, 11)), ((1, 6), (5, 6)), ((3, 4), (24, 32)), ((9, 9), (1, 1)), ((5, 2), (13, 7)),
+    ((16, 16), (5, 9)),
+]  # fmt: skip
+
+
+def report_of(network: Network, x: np.ndarray, folder: Path) -> LayerReport:
+    (report,) = compared(network, onnxruntime_tensors(folder / "net.onnx", network, {network.inputs[0]: x}))
+    return report
+
+
+@pytest.mark.parametrize("bias", ["none", "real", "integers"])
+@pytest.mark.parametrize("relu", [False, True])
+def test_every_transposed_convolution_is_named(relu: bool, bias: str, tmp_path: Path) -> None:
+    """Up to 300 channels, groups, strides, dilations, pads and rows more; a bias of real numbers is rounded first, but
+    with groups and a scale for each channel it stays as it is."""
+    rng, told = np.random.default_rng(11), set()
+    for number in range(NETS):
+        group = (1, 2)[number % 5 == 3]
+        channels = group * int(rng.integers(1, (9, 150)[number % 7 == 0]))
+        out, size = int(rng.integers(1, 6)), rng.integers(1, 4, 2)
+        strides, dilations = rng.integers(1, 4, 2), rng.integers(1, 3, 2)
+        further = np.minimum(rng.integers(0, 2, 2), strides - 1)
+        pads = np.minimum(rng.integers(0, 2, 4), np.tile((size - 1) * dilations, 2))
+        options: dict[str, Any] = {
+            name: numbers.tolist()
+            for name, numbers in (
+                ("strides", strides), ("dilations", dilations), ("output_padding", further), ("pads", pads),
+            )
+        }  # fmt: skip
+        weights = rng.integers(-127, 128, (channels, out, *size)).astype(np.int8)
+        scales = rng.uniform(0.001, 0.003, out).astype(np.float32) if number % 3 else np.float32(0.002)
+        drawn = {
+            "none": None,
+            "real": rng.normal(size=out * group).astype(np.float32),
+            "integers": rng.integers(-900, 901, out * group).astype(np.int32),
+        }[bias]
+        if bias == "integers" and group > 1:  # a scale for each channel of a group, of a bias of all groups
+            continue
+        image = (2, channels, *(int(length) for length in rng.integers(2, 8, 2)))
+        to = float(np.sqrt(channels)) * 0.003
+        network = transposed_net(tmp_path, weights, image, drawn, scales, relu, to, group=group, **options)
+        report = report_of(network, rng.integers(0, 256, image).astype(np.uint8), tmp_path)
+        stays = bias == "real" and group > 1 and number % 3 > 0
+        name = "round_even_then_offset" + " of bias_in_reals" * stays
+        assert name in report.conventions, (channels, group, options, report)
+        both = {"round_even_then_offset", "round_even_then_offset of bias_in_reals"}
+        told |= {stays} if not both <= set(report.conventions) else set()
+    assert told == ({False, True} if bias == "real" else {False})
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_every_image_between_four_numbers_is_named(coordinates: str, dtype: str, tmp_path: Path) -> None:
+    """Between pairs of one scale and of two by real numbers, without pairs as bytes; by sizes and by scales."""
+    rng, limits, told = np.random.default_rng(12), np.iinfo(dtype), set()
+    options: dict[str, Any] = {"mode": "linear", "coordinate_transformation_mode": coordinates, "dtype": dtype}
+    zeros = {"uint8": "xy", "int8": ""}[dtype]
+    for before, behind in SIZES:
+        x = rng.integers(limits.min, limits.max, (2, 3, *before), dtype, endpoint=True)
+        scales = (1.0, 1.0, *(to / of * 1.03 for of, to in zip(before, behind, strict=True)))
+        for sized in ({"sizes": (2, 3, *behind)}, {"scales": scales}):
+            if sized == {"scales": scales} and min(int(s * of) for s, of in zip(scales[2:], before, strict=True)) < 1:
+                continue
+            for pairs in ("", *(("xx", "xy") if zeros else ())):
+                network = resized_net(tmp_path, x.shape, **sized, pairs=pairs, **options)
+                name = "round_even_then_offset" if pairs else "bilinear_in_float32_cut"
+                report = report_of(network, x, tmp_path)
+                assert name in report.conventions, (before, behind, sized, pairs, report)
+                told |= {report.conventions}
+    assert ("bilinear_in_float32_cut",) in told
+
+
+@pytest.mark.parametrize("nearest", NEAREST)
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_every_nearest_number_is_taken(coordinates: str, nearest: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(13)
+    options: dict[str, Any] = {
+        "mode": "nearest",
+        "coordinate_transformation_mode": coordinates,
+        "nearest_mode": nearest,
+    }
+    for before, behind in SIZES:
+        x = rng.integers(0, 256, (2, 3, *before)).astype(np.uint8)
+        for pairs in ("", "xx", "xy"):
+            report = report_of(resized_net(tmp_path, x.shape, (2, 3, *behind), pairs=pairs, **options), x, tmp_path)
+            assert report.outcome == "equal", (before, behind, pairs, report)
+            assert ("round_even_then_offset" if pairs == "xy" else "exact") in report.conventions
+
+
+@pytest.mark.parametrize("operator", ["Sub", "PRelu"])
+def test_what_a_relu_leaves_is_named(operator: str, tmp_path: Path) -> None:
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        first, second = (rng.integers(0, 256, shape).astype(np.uint8) for shape in SHAPES[operator])
+        report = report_of(network_of(tmp_path, operator, second, relu=True), first, tmp_path)
+        assert (report.outcome, "round_even_then_offset" in report.conventions) == ("equal", True), (seed, report)
+
+
+@pytest.mark.parametrize("net", [elements_onnx_net, own_onnx_net])
+def test_every_layer_of_nets_of_all_operators_is_named(net: Any, tmp_path: Path) -> None:
+    for seed in range(8):
+        path = tmp_path / "net.onnx"
+        path.write_bytes(net(seed))
+        network = read_onnx(path)
+        reports = compared(network, onnxruntime_tensors(path, network, drawn_inputs(network, seed)))
+        assert {report.outcome for report in reports} == {"equal"}, [
+            (one.layer.operator, one.outcome, one.reason) for one in reports if one.outcome != "equal"
+        ]
