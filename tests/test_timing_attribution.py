@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from sim.timing.analysis.attribution import Charge, charge_of, charged, life
+from sim.timing.analysis.attribution import Charge, charge_of, charged, grouped, life
 from sim.timing.analysis.reasons import Activity, ReasonGroup
 from sim.timing.analysis.top_down import pipe_uses, top_down
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import schedule
-from sim.timing.model.schedule import Schedule, StallKind
+from sim.timing.model.schedule import Schedule, Stage, StallKind
 from support.random_schedules import Case, Order, cases
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
@@ -91,6 +91,21 @@ def test_a_wait_with_a_cause_never_names_a_later_register_producer(case: Case) -
 def test_an_operand_is_named_with_its_producer_and_line() -> None:
     core = small_core(classes={MULTIPLY: {"latency": 4}})
     assert sentences(core, *SUM)[0] == "waits for v1 from mul (line 1)"
+
+
+def test_in_order_it_is_said_who_is_waited_for_and_that_what_executes_last_waits_for_nobody() -> None:
+    """The product takes 4 cycles, the sum 3 of its own, and what begins beside the sum is done before it."""
+    core = small_core(classes={MULTIPLY: {"latency": 4}, ADD: {"latency": 3}})
+    path = charged(schedule(stream_of(*SUM, "mov x1, x2"), core))
+    assert [(edge.start, edge.end, edge.source, edge.target, edge.stage, edge.kind, edge.what) for edge in path] == [
+        (0, 4, 0, 1, Stage.ENTERED, StallKind.OPERAND, "v1"), (4, 7, -1, 1, Stage.READY, StallKind.NONE, ""),
+    ]  # fmt: skip
+
+
+def test_in_order_what_is_done_as_it_enters_ends_a_stream_without_executing() -> None:
+    core = small_core(width=1, classes={"scalar ALU add imm": {"latency": 0}})
+    path = charged(schedule(stream_of("add x1, x1, #1", "add x2, x2, #1"), core))
+    assert [(edge.start, edge.end, edge.target, edge.kind) for edge in path] == [(0, 1, 1, StallKind.WIDTH)]
 
 
 def test_out_of_order_an_operand_is_named_too() -> None:
@@ -174,4 +189,5 @@ def test_no_pipe_is_busy_for_longer_than_the_schedule(case: Case) -> None:
 
 @pytest.mark.parametrize("order", ["in", "out"])
 def test_an_empty_stream_charges_nothing(order: Order) -> None:
-    assert charges(schedule([], small_core(order))) == []
+    found = schedule([], small_core(order))
+    assert (charges(found), grouped(found, charged(found))) == ([], [])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.timing.analysis.bounds import bounds_of_loop, bounds_of_stream, tightest
+from sim.timing.analysis.bounds import Bound, Bounds, bounds_of_loop, bounds_of_stream, in_cycles, tightest
 from sim.timing.analysis.chains import longest_chain, recurrence
 from sim.timing.loops.loop import Loop
 from sim.timing.loops.what_if import cycles_of
@@ -172,3 +172,58 @@ def test_an_estimate_is_compared_with_the_binding_bound() -> None:
 def test_of_equal_bounds_the_front_end_is_named() -> None:
     stream = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "add v3.4s, v0.4s, v0.4s", "nop ")
     assert bounds_of_stream(stream, small_core()).binding.name == "issue"
+
+
+def test_every_bound_of_a_stream_is_told_the_largest_first() -> None:
+    """By hand: 3 + 3 + 2 cycles of two pipes, of which the 2 are A's; the load has its pipe for itself."""
+    pipes: dict[str, dict[str, Any]] = {
+        ADD: {"uses": "A|B*3", "latency": 3}, MULTIPLY: {"uses": "A*2", "latency": 2},
+        LOAD: {"uses": "L*2", "latency": 2},
+    }  # fmt: skip
+    texts = ("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "mul v3.4s, v0.4s, v0.4s", "ldr q4, [x0]")
+    stream = stream_of(*texts, loads={3: 64})
+    assert bounds_of_stream(stream, small_core(classes=pipes)).all == (
+        ("pipe A and B", 4, "the work needs A and B for 4 cycles each"),
+        ("latency", 3, "the longest chain of results takes 3 cycles"),
+        ("issue", 2, "4 slots, 2 a cycle"),
+        ("memory", 2, "loads and stores need L for 2 cycles"),
+        ("pipe A", 2, "the work needs A for 2 cycles"),
+        ("pipe L", 2, "the work needs L for 2 cycles"),
+    )
+
+
+def test_what_a_loop_waits_for_is_told_with_its_members() -> None:
+    core = small_core(classes={MULTIPLY: {"latency": 5}, ADD: {"latency": 2}}, taken_branch_interval=Fraction(5, 2))
+    one = bounds_of_loop(loop_of("add v1.4s, v1.4s, v0.4s", "mul v2.4s, v0.4s, v0.4s"), core)
+    assert one.binding == ("latency", 2, "add waits for itself, 2 cycles an iteration")
+    two = bounds_of_loop(loop_of("mul v2.4s, v3.4s, v0.4s", "add v3.4s, v2.4s, v0.4s"), core)
+    assert (two.binding.cycles, two.binding.sentence.partition(" waits")[0]) in [(7, "mul -> add"), (7, "add -> mul")]
+    none = {bound.name: bound.sentence for bound in bounds_of_loop(loop_of("mul v2.4s, v0.4s, v0.4s"), core).all}
+    assert none["latency"] == "no chain"
+
+
+def test_between_so_many_taken_branches_there_is_one_interval_less() -> None:
+    core, branch = small_core(taken_branch_interval=Fraction(5, 2)), stream_of("b #0x1000")[0]._replace(taken=True)
+    every = [bounds_of_stream([branch] * count, core).all for count in (1, 4)]
+    assert [[bound for bound in some if bound.name == "taken branches"] for some in every] == [
+        [],
+        [("taken branches", Fraction(15, 2), "taken branches are 2.5 cycles apart")],
+    ]
+
+
+def test_in_order_one_instruction_takes_no_more_slots_than_a_cycle_has() -> None:
+    """Four slots on a core of two fill a cycle in order; out of order they take two."""
+    stream = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s")
+    assert [bound(stream, small_core(order, 2, {ADD: {"slots": 4}}), "issue") for order in ("in", "out")] == [2, 4]
+
+
+def test_where_nothing_is_done_no_estimate_is_above_the_bound() -> None:
+    assert Bounds((Bound("issue", Fraction(0), ""),)).excess(5) == 0
+    assert (longest_chain([], small_core()), recurrence(loop_of("nop "), small_core()).cycles) == (0, 0)
+
+
+def test_cycles_are_written_with_two_digits_at_most() -> None:
+    numbers = (Fraction(25, 9), Fraction(5, 2), 0, 1, 10, 100, Fraction(1, 1000))
+    assert [in_cycles(number) for number in numbers] == [
+        "2.78 cycles", "2.5 cycles", "0 cycles", "1 cycle", "10 cycles", "100 cycles", "0 cycles",
+    ]  # fmt: skip
