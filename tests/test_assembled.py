@@ -27,7 +27,7 @@ from isa.intrinsics import (
 )
 from sim.call.assembled import TouchedMemory, run_allocation, run_assembled
 from sim.kernels.quantize_down.program import run as quantize_down
-from support.recorded_programs import BASE, ROW, filled_memory, random_program, recorded, with_registers
+from support.recorded_programs import BASE, ROW, SIZE, filled_memory, random_program, recorded, with_registers
 
 QUANTIZED = ElementPointer(BASE + 0x1000, "uint8")
 
@@ -71,6 +71,12 @@ def test_a_program_is_assembled_with_every_feature_that_its_instructions_need() 
         vst1q_f16(ElementPointer(BASE + 0x1000, "float16"), vcmlaq_laneq_f16(*halves, 0))
     needed = {feature for instruction in program.instructions for feature in instruction.form.features}
     assert {"fcma", "fp16"} <= needed
+    assert run_assembled(program).agrees
+
+
+def test_a_store_to_the_last_bytes_of_memory_is_compared_to_its_end() -> None:
+    with Program(filled_memory()) as program:
+        vst1q_s32(ElementPointer(BASE + SIZE - 16, "int32"), vdupq_n_s32(5))
     assert run_assembled(program).agrees
 
 

@@ -26,6 +26,11 @@ def calls(tmp_path: Path) -> Path:
     return path
 
 
+def test_bytes_are_named_by_the_first_64_bits_of_their_sha_256() -> None:
+    """FIPS 180-4's of no bytes begins so."""
+    assert Capture().key(b"") == "e3b0c44298fc1c14"
+
+
 def test_captured_calls_of_a_kernel_pass_in_lockstep(calls: Path) -> None:
     report = json.loads(lanewise("replay", calls, "--json", "--jobs", "1").stdout)
     assert report["kinds"] == {"passed": len(calls.read_text().splitlines())}

@@ -212,6 +212,7 @@ BAD: dict[str, Callable[[Call], object]] = {
     "not 0x0 bytes at 0x20000": lambda call: call | {"maps": [[DATA, 0, "rw"]]},
     "the maps have more than 1073741824 bytes": lambda call: call | {"maps": [[0, (1 << 30) + 4096, "rw"]]},
     "fpcr must be a number of 32 bits": lambda call: call | {"fpcr": 1 << 32},
+    "nzcv must be a number of 32 bits, not -2147483649": lambda call: call | {"nzcv": -(2**31) - 1},
     "calls.npz has no key 'nothing'": lambda call: call | {"mem": [[CODE, "nothing"]]},
     "regs has no register 'x31'": lambda call: call | {"regs": {"x31": 0}},
     "regs must be an object": lambda call: call | {"regs": [1]},
@@ -233,7 +234,7 @@ def test_a_bad_line_says_what_is_wrong(save: Save, sample: tuple[Call, Any], rea
     assert not result.detail.startswith("line ")  # the report says that before it
 
 
-@pytest.mark.parametrize(("given", "flags"), [(15, 15), (16, 0), (0x6000_0000, 6)])
+@pytest.mark.parametrize(("given", "flags"), [(15, 15), (16, 0), (0x6000_0000, 6), (0x8000_0000, 8), (-(2**31), 8)])
 def test_flags_are_given_as_four_bits_or_as_the_whole_register(
     save: Save, sample: tuple[Call, Any], given: int, flags: int
 ) -> None:
