@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 
 from sim.timing.analysis.critical_path import critical_path, find_critical_path, repeated_part
@@ -11,8 +12,8 @@ from sim.timing.analysis.slack import slacks
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import schedule
 from sim.timing.model.schedule import Stage, StallKind
-from support.random_schedules import TEXTS, Case, cases
-from support.small_cores import MULTIPLY, small_core, stream_of
+from support.random_schedules import TEXTS, Case, Order, cases
+from support.small_cores import ADD, MULTIPLY, small_core, stream_of
 
 MULTIPLIES = {MULTIPLY: {"latency": 6, "uses": "M"}}
 
@@ -60,6 +61,19 @@ def test_out_of_order_the_path_goes_past_what_is_overtaken() -> None:
     assert [(edge.cycles, edge.kind, edge.source, edge.target) for edge in path] == [
         (1, StallKind.NONE, 0, 0), (6, StallKind.OPERAND, 0, 1), (1, StallKind.NONE, 1, 1),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("order", "last"), [("in", [(2, 3, 4, 4)]), ("out", [(2, 3, 4, 4), (3, 4, 4, 4)])], ids=["in", "out"]
+)
+def test_a_cycle_that_is_full_is_waited_for_from_its_first_instruction_on(
+    order: Order, last: list[tuple[int, int, int, int]]
+) -> None:
+    """Two a cycle: 0 and 1, then 2 and 3, then 4; out of order it issues a cycle after it entered."""
+    apart = stream_of(*(f"add v{number}.4s, v0.4s, v0.4s" for number in range(1, 6)))
+    path = find_critical_path(schedule(apart, small_core(order, 2, {ADD: {"uses": ""}})))
+    assert [(edge.start, edge.end, edge.source, edge.target) for edge in path] == [(0, 1, 0, 2), (1, 2, 2, 4), *last]
+    assert [edge.kind for edge in path[:2]] == [StallKind.WIDTH] * 2
 
 
 def test_the_path_of_a_loop_says_what_comes_again() -> None:
