@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.call import buffers
 from sim.call.call import CallResult, CompiledKernel
 from sim.call.guards.findings import CallError, GuardError
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
@@ -122,6 +123,14 @@ def test_an_array_of_length_zero_can_be_passed(tmp_path: Path) -> None:
 def test_a_length_below_zero_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KernelError, match=r"the argument 'a' cannot have the shape \[-1\]"):
         call(copy_loop("0", "n"), COPY, {"a": np.zeros(0, np.int32), "n": -1}, tmp_path)
+
+
+def test_an_array_may_have_so_many_bytes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffers, "LARGEST_BUFFER", 20)
+    arrays = [{"a": np.arange(n, dtype=np.int32), "n": n} for n in (5, 6)]
+    assert call(copy_loop("0", "n"), COPY, arrays[0], tmp_path).outputs["machine"]["b"].tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(KernelError, match="the argument 'a' has 24 bytes: at most 20"):
+        call(copy_loop("0", "n"), COPY, arrays[1], tmp_path)
 
 
 @pytest.mark.parametrize("array", [np.arange(5, dtype=np.int64), np.arange(4, dtype=np.int32)])
