@@ -25,6 +25,7 @@ from sim.golden import (
     product_in_float,
     product_of_eight_bits,
 )
+from sim.golden.addition import Activation
 from sim.golden.integer_addition import multipliers_of_bits
 from support.exact_rounding import half_up
 
@@ -154,3 +155,11 @@ def test_the_larger_of_two_factors_gets_all_bits_from_2_to_the_minus_10_up_to_2_
     for factor in (np.nextafter(least, np.float32(0)), np.float32(256)):
         with pytest.raises(ValueError, match=r"of the output's: it takes 2\^-10 up to 2\^8"):
             multipliers_of_bits(21, factor, small, "it")
+
+
+@pytest.mark.parametrize("add", [add_pytorch, add_pytorch_tail, add_qnnpack], ids=lambda add: add.__name__)
+def test_pytorch_fuses_no_other_activation_than_relu(add: Callable[..., Any]) -> None:
+    scales = [Quantization(1.0)] * 3
+    assert int(add(3, 4, AddParameters(*scales, Activation("ReLU")))) == 7
+    with pytest.raises(ValueError, match="the activation is LeakyRelu: PyTorch's add knows Identity and ReLU"):
+        add(3, 4, AddParameters(*scales, Activation("LeakyRelu", (0.5,))))
