@@ -163,3 +163,12 @@ def test_pytorch_fuses_no_other_activation_than_relu(add: Callable[..., Any]) ->
     assert int(add(3, 4, AddParameters(*scales, Activation("ReLU")))) == 7
     with pytest.raises(ValueError, match="the activation is LeakyRelu: PyTorch's add knows Identity and ReLU"):
         add(3, 4, AddParameters(*scales, Activation("LeakyRelu", (0.5,))))
+
+
+@pytest.mark.parametrize(("zero", "lowest"), [(10, 10), (-3, 0)])
+@pytest.mark.parametrize("add", [add_pytorch, add_pytorch_tail], ids=lambda add: add.__name__)
+def test_relu_of_pytorch_is_the_zero_point_within_bytes(add: Callable[..., Any], zero: int, lowest: int) -> None:
+    """0 and 5 less zero points of 9 and 0 is -4."""
+    scales = Quantization(1.0, 9), Quantization(1.0), Quantization(1.0, zero)
+    made = [int(add([0], [5], AddParameters(*scales, Activation(name)))[0]) for name in ("Identity", "ReLU")]
+    assert made == [max(zero - 4, 0), lowest]

@@ -1,0 +1,245 @@
+"""The steps of one element and whether a rule rises, by hand, for each thing that can happen on the way."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sim import golden
+from sim.explanation.rule import RuleStep
+from sim.explanation.scaling import (
+    ByteRounding,
+    FixedPoint,
+    FloatScaling,
+    IntegerScaling,
+    LanesAndTail,
+    by_channel,
+    float32_product,
+    float_event,
+    of_channels,
+    shown,
+)
+
+HALF, TOP, LOW = 1 << 30, 2**31 - 1, -(2**31)
+Steps = list[tuple[str, int, Fraction | int, str]]
+
+
+def fixed_point(convention: Any, multiplier: Any = HALF, left_shift: Any = 0, zero_point: int = 0) -> FixedPoint:
+    many = {"multiplier": np.atleast_1d(multiplier), "left_shift": np.atleast_1d(left_shift)}
+    twice = not convention.__name__.startswith("single")
+    return FixedPoint(
+        name="", note="", convention=convention, rounds_twice=twice, zero_point=zero_point, **many
+    )  # fmt: skip
+
+
+def element(value: int, total: int | None = None, **more: int) -> dict[str, int]:
+    return {"value": value, "sum": value if total is None else total, "channel": 0, "in_tail": 0, "has_bias": 0} | more
+
+
+def steps_of(rule: Any, of: dict[str, int]) -> Steps:
+    return [(step.name, step.value, step.exact, step.event) for step in rule.steps(of)]
+
+
+@pytest.mark.parametrize(
+    ("convention", "x", "left_shift", "expected"),
+    [
+        (golden.double_rounding, HALF, 1, [("left shift", LOW, 2**31, "wraps"), ("multiply", -HALF, HALF, "")]),
+        (
+            golden.double_rounding_saturating_left, HALF, 1,
+            [("left shift", TOP, 2**31, "saturates"), ("multiply", HALF, HALF, "tie")],
+        ),
+        (golden.double_rounding, 3, 1, [("left shift", 6, 6, ""), ("multiply", 3, 3, "")]),
+        (golden.double_rounding, 3, 2, [("left shift", 12, 12, ""), ("multiply", 6, 6, "")]),
+        (golden.double_rounding, 6, -1, [("multiply", 3, 3, ""), ("shift", 2, Fraction(3, 2), "tie")]),
+        (golden.double_rounding_floor, 6, -1, [("multiply", 3, 3, ""), ("shift", 1, Fraction(3, 2), "tie")]),
+        (golden.double_rounding, 8, -1, [("multiply", 4, 4, ""), ("shift", 2, 2, "")]),
+        (golden.double_rounding, 0, -1, [("multiply", 0, 0, ""), ("shift", 0, 0, "")]),
+        (
+            golden.double_rounding, 5, -1,
+            [
+                ("multiply", 3, Fraction(5, 2), "tie"),
+                ("shift", 2, Fraction(5, 4), "false tie: the multiply made 3 of 5/2"),
+            ],
+        ),
+        (
+            golden.shift_after_rounding_in_lanes, 3, 1,
+            [("multiply", 2, Fraction(3, 2), "tie"), ("shift", 4, 3, "shifts left after the rounding")],
+        ),
+        (
+            golden.shift_after_rounding_in_tail, 3, 1,
+            [("multiply", 2, Fraction(3, 2), "tie"), ("shift", 0, 3, "shifts left after the rounding")],
+        ),
+        (golden.shift_after_rounding_in_lanes, 0, 1, [("multiply", 0, 0, "")]),
+    ],
+)  # fmt: skip
+def test_steps_of_two_roundings_by_a_half(convention: Any, x: int, left_shift: int, expected: Steps) -> None:
+    assert steps_of(fixed_point(convention, HALF, left_shift), element(x)) == expected
+
+
+def test_the_one_product_that_does_not_fit_saturates() -> None:
+    assert steps_of(fixed_point(golden.double_rounding, LOW), element(LOW)) == [("multiply", TOP, 2**31, "saturates")]
+
+
+def test_the_steps_of_a_bias_and_of_an_offset_stand_around_the_others() -> None:
+    rule = fixed_point(golden.double_rounding, HALF, 0, 7)
+    assert steps_of(rule, element(4, has_bias=1)) == [
+        ("bias", 4, 4, ""), ("multiply", 2, 2, ""), ("offset", 9, 9, ""),
+    ]  # fmt: skip
+    assert steps_of(rule, element(LOW, 2**31, has_bias=1)) == [
+        ("bias", LOW, 2**31, "wraps"), ("multiply", -HALF, HALF, ""), ("offset", -HALF + 7, HALF + 7, ""),
+    ]  # fmt: skip
+    low = steps_of(fixed_point(golden.double_rounding, HALF, 0, LOW), element(-4))
+    assert low == [("multiply", -2, -2, ""), ("offset", TOP - 1, -2 + LOW, "wraps")]
+
+
+@pytest.mark.parametrize(
+    ("in_tail", "scaled"), [(0, ("shift", 4, 3, "shifts left after the rounding")),
+                            (1, ("shift", 0, 3, "shifts left after the rounding"))],
+)  # fmt: skip
+def test_lanes_and_tail_shift_in_their_own_ways(in_tail: int, scaled: tuple[str, int, int, str]) -> None:
+    rule = LanesAndTail(
+        name="", note="", convention=golden.shift_after_rounding_in_lanes, rounds_twice=True,
+        multiplier=np.array([HALF]), left_shift=np.array([1]), zero_point=0,
+    )  # fmt: skip
+    assert steps_of(rule, element(3, in_tail=in_tail))[-1] == scaled
+
+
+@pytest.mark.parametrize(
+    ("convention", "multiplier", "left_shift", "zero_point", "rises"),
+    [
+        (golden.double_rounding, HALF, 0, 0, True),
+        (golden.double_rounding, HALF, 1, 0, False),
+        (golden.double_rounding, HALF, [-1, 1], 0, False),
+        (golden.double_rounding, HALF, -31, 0, True),
+        (golden.shift_after_rounding_in_tail, HALF, -32, 0, False),
+        (golden.shift_after_rounding_in_tail, HALF, [-32, 0], 0, False),
+        (golden.double_rounding, 0, 0, 0, True),
+        (golden.double_rounding, -1, 0, 0, False),
+        (golden.double_rounding, [HALF, -1], 0, 0, False),
+        (golden.double_rounding, HALF, 0, HALF - 2, True),
+        (golden.double_rounding, HALF, 0, HALF - 1, False),
+        (golden.double_rounding, HALF, 0, -HALF + 1, True),
+        (golden.double_rounding, HALF, 0, -HALF, False),
+        (golden.double_rounding, [1, HALF], 0, HALF - 1, False),
+        (golden.double_rounding, HALF, -1, 3 * 2**29 - 2, True),
+        (golden.double_rounding, HALF, -1, 3 * 2**29 - 1, False),
+        (golden.single_rounding_narrowed, HALF, 0, 0, False),
+        (golden.single_rounding_narrowed, HALF, -1, 0, True),
+        (golden.single_rounding_by_vector, HALF, 0, 0, False),
+        (golden.single_rounding, HALF, 0, 0, True),
+    ],
+)
+def test_a_rule_rises_where_nothing_wraps_and_no_factor_is_negative(
+    convention: Any, multiplier: Any, left_shift: Any, zero_point: int, rises: bool
+) -> None:
+    assert fixed_point(convention, multiplier, left_shift, zero_point).rises == rises
+
+
+@pytest.mark.parametrize(
+    ("zero_point", "scales", "rises"),
+    [
+        (HALF - 1, [0.5], True),
+        (HALF, [0.5], False),
+        (-HALF, [0.5], False),
+        (-HALF + 1, [0.25, 0.5], True),
+        (0, [0.25, np.nextafter(np.float32(0.5), np.float32(1))], False),
+    ],
+)
+def test_float_products_rise_up_to_a_half(zero_point: int, scales: list[float], rises: bool) -> None:
+    scale = np.array(scales, np.float32)
+    assert FloatScaling("", "", golden.product_xnnpack, scale, (Fraction(0),), zero_point).rises == rises
+
+
+@pytest.mark.parametrize(
+    ("product", "exact", "event"),
+    [
+        (Fraction(5, 2), Fraction(5, 2), "tie"),
+        (Fraction(5, 2), Fraction(9, 4), "false tie: float32 makes 5/2 of 9/4"),
+        (Fraction(3), Fraction(5, 2), "float32 makes 3 of 5/2"),
+        (Fraction(2), Fraction(5, 2), ""),
+        (Fraction(2), Fraction(9, 4), ""),
+        (Fraction(3), Fraction(9, 4), "float32 makes 3 of 9/4"),
+    ],
+)
+def test_what_float32_did_is_told_where_it_bears_on_the_rounding(
+    product: Fraction, exact: Fraction, event: str
+) -> None:
+    assert float_event(product, exact) == event
+
+
+def test_short_fractions_are_shown_as_such() -> None:
+    numbers = (Fraction(1, 64), Fraction(1, 65), Fraction(1, 128), Fraction(-7), Fraction(2, 3))
+    assert [shown(number) for number in numbers] == ["1/64", "0.0153846154", "0.0078125", "-7", "2/3"]
+
+
+def test_the_product_of_a_channel_in_float32_is_0_where_it_overflows() -> None:
+    scale = np.array([0.5, 3e38], np.float32)
+    made = [float32_product(element(value, channel=at), scale) for value, at in ((5, 0), (0, 1), (2, 1))]
+    assert made == [Fraction(5, 2), 0, 0]
+    assert float32_product(element(2**24 + 1, channel=1), np.array([0.5], np.float32)) == 2**23
+
+
+def test_each_element_has_the_parameter_of_its_channel_or_the_only_one() -> None:
+    operands = {"value": np.array([10, 20, 30, 40]), "channel": np.array([1, 0, 2, 1])}
+    scale = np.array([1, 2, 5], np.float32)
+    assert of_channels(scale, operands).tolist() == [2, 1, 5, 2]
+    assert of_channels(scale[1:2], operands).tolist() == 2
+    made = by_channel(scale, operands, lambda values, one: np.asarray(values * int(one) + len(values)))
+    assert made.tolist() == [10 * 2 + 2, 20 * 1 + 1, 30 * 5 + 1, 40 * 2 + 2]
+    assert by_channel(scale[2:], operands, lambda values, one: values * int(one)).tolist() == [50, 100, 150, 200]
+
+
+@pytest.mark.parametrize(
+    ("convention", "x", "zero_point", "multiplier", "shift", "expected"),
+    [
+        (
+            golden.integer_scale_floor, TOP, 1, 1, 0,
+            [("offset", LOW, 2**31, "wraps"), ("multiply", LOW, 2**31, ""),
+             ("shift rounded down", LOW, 2**31, "wraps")],
+        ),
+        (
+            golden.integer_scale_ties_away, 3, 0, 3, 1,
+            [("offset", 3, 3, ""), ("multiply", 9, 9, ""), ("shift", 5, Fraction(9, 2), "tie")],
+        ),
+        (
+            golden.integer_scale_ties_away, HALF, 0, 2, 1,
+            [("offset", HALF, HALF, ""), ("multiply", LOW, 2**31, "wraps"),
+             ("shift", -HALF, HALF, "parts from the exact value")],
+        ),
+        (
+            golden.integer_scale_floor, 7, -2, 1, 2,
+            [("offset", 5, 5, ""), ("multiply", 5, 5, ""), ("shift rounded down", 1, Fraction(5, 4), "")],
+        ),
+    ],
+)  # fmt: skip
+def test_steps_of_an_integer_factor(
+    convention: Any, x: int, zero_point: int, multiplier: int, shift: int, expected: Steps
+) -> None:
+    rule = IntegerScaling(
+        name="", note="", convention=convention, multiplier=np.array([multiplier]), right_shift=np.array([shift]),
+        zero_point=zero_point,
+    )  # fmt: skip
+    assert steps_of(rule, element(x)) == expected
+
+
+def test_a_byte_is_placed_by_its_own_zero_point() -> None:
+    """3 * 1/2 is a tie, to even 2, whether 5 is the zero point of a uint8, or -123 that of an int8 moved up by 128."""
+    for lowest in (0, -128):
+        rule = ByteRounding(
+            name="", note="", convention=golden.round_even_then_offset, scale=np.array([0.5], np.float32),
+            factor=(Fraction(1, 2),), zero_point=5 + lowest, lowest=lowest,
+        )  # fmt: skip
+        total = Fraction(3, 2) + 5 + lowest
+        assert rule.steps(element(3)) == [RuleStep("multiply, round, offset", 7 + lowest, total, "tie")]
+
+
+def test_a_scale_that_is_not_finite_makes_no_byte() -> None:
+    rule = ByteRounding(
+        name="", note="", convention=golden.round_even_then_offset, scale=np.array([0.5, np.inf], np.float32),
+        factor=(Fraction(1, 2),), zero_point=0, lowest=0,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="the scale does not fit float32"):
+        rule.run({"value": np.array([1]), "channel": np.array([0])})
