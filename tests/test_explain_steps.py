@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sim import golden
+from sim.explanation.addition import Addition, AdditionOfPowers, IntegerAddition, addition_rules, exact_sum
 from sim.explanation.rule import RuleStep
 from sim.explanation.scaling import (
     ByteRounding,
@@ -22,6 +23,8 @@ from sim.explanation.scaling import (
     of_channels,
     shown,
 )
+from sim.golden.addition import AddParameters, Quantization, add_page, add_tflite, relu_if
+from sim.kernels.quantized_add.golden_tflite_pot import derived_of_powers
 
 HALF, TOP, LOW = 1 << 30, 2**31 - 1, -(2**31)
 Steps = list[tuple[str, int, Fraction | int, str]]
@@ -243,3 +246,126 @@ def test_a_scale_that_is_not_finite_makes_no_byte() -> None:
     )  # fmt: skip
     with pytest.raises(ValueError, match="the scale does not fit float32"):
         rule.run({"value": np.array([1]), "channel": np.array([0])})
+
+
+# Additions.
+
+
+def added(scales: tuple[float, float, float], zeros: tuple[int, int, int] = (0, 0, 0), relu: bool = False) -> Any:
+    a, b, output = (Quantization(scale, zero) for scale, zero in zip(scales, zeros, strict=True))
+    return AddParameters(a, b, output, relu_if(relu))
+
+
+ONES = (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("lowest", "a", "b", "expected"),
+    [
+        (0, 200, 55, (255, 255, "")),
+        (0, 200, 56, (255, 256, "saturates at 255")),
+        (0, 0, 0, (0, 0, "")),
+        (-128, 100, 27, (127, 127, "")),
+        (-128, 100, 28, (127, 128, "saturates at 127")),
+        (-128, -100, -28, (-128, -128, "")),
+        (-128, -100, -29, (-128, -129, "saturates at -128")),
+    ],
+)
+def test_a_sum_of_bytes_saturates_behind_their_ends(
+    lowest: int, a: int, b: int, expected: tuple[int, int, str]
+) -> None:
+    assert steps_of(Addition(add_page, added(ONES), lowest), {"a": a, "b": b}) == [("sum", *expected)]
+
+
+@pytest.mark.parametrize(
+    ("scale", "event"),
+    [(1.5, "tie"), (float(np.float32(1.4999998)), "nearly a tie"), (1.4375, ""), (1.5 + 2.0**-16, ""), (2.0, "")],
+)
+def test_next_to_a_tie_a_sum_is_nearly_one(scale: float, event: str) -> None:
+    (step,) = Addition(add_page, added((scale, 1.0, 1.0)), 0).steps({"a": 1, "b": 0})
+    assert (step.exact, step.event) == (Fraction(scale), event)
+
+
+@pytest.mark.parametrize(("relu", "sums"), [(False, [2, 10, 18]), (True, [10, 10, 18])])
+def test_the_exact_sum_has_the_zero_point_and_relu_in_it(relu: bool, sums: list[int]) -> None:
+    """Halves less 5, in quarters, from 10 on: -4, 0 and 4 halves."""
+    parameters = added((0.5, 0.5, 0.25), (5, 3, 10), relu)
+    assert [exact_sum(5 + moved, 3, parameters) for moved in (-4, 0, 4)] == sums
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("inf"), float("nan")])
+def test_the_integer_add_takes_no_scale_that_is_not_above_0_and_finite(place: int, scale: float) -> None:
+    scales = [1.0, 1.0, 1.0]
+    scales[place] = scale
+    with pytest.raises(ValueError, match="finite and above 0"):
+        IntegerAddition.of(add_tflite, added((scales[0], scales[1], scales[2])), 16)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "relu", "expected"),
+    [
+        (1, 2, False, (5, Fraction(9, 2), "tie")),
+        (2, 2, False, (5, 5, "")),
+        (-9, 2, False, (-1, Fraction(-1, 2), "tie")),
+        (-9, 2, True, (3, 3, "")),
+    ],
+)
+def test_the_integer_add_of_16_bits_is_bounded_by_its_zero_point(
+    a: int, b: int, relu: bool, expected: tuple[int, Fraction | int, str]
+) -> None:
+    """Halves from 3 on, ties away from zero before the zero point: -7/2 is -4."""
+    rule = IntegerAddition.of(add_tflite, added((1.0, 1.0, 2.0), (0, 0, 3), relu), 16)
+    assert steps_of(rule, {"a": a, "b": b}) == [("sum", *expected)]
+
+
+@pytest.mark.parametrize(
+    ("shifts", "a", "b", "expected"),
+    [
+        ((-1, 0), 3, 10, [("a by 2^-1", 2, Fraction(3, 2), "tie"), ("sum", 12, Fraction(23, 2), "")]),
+        ((0, -2), 10, 5, [("b by 2^-2", 1, Fraction(5, 4), ""), ("sum", 11, Fraction(45, 4), "")]),
+        ((0, 0), 10, 5, [("b by 2^0", 5, 5, ""), ("sum", 15, 15, "")]),
+        ((0, 0), 32767, 0, [("b by 2^0", 0, 0, ""), ("sum", 32767, 32767, "")]),
+        ((0, 0), 32767, 1, [("b by 2^0", 1, 1, ""), ("sum", 32767, 32768, "saturates at 32767")]),
+        ((0, 0), -32768, 0, [("b by 2^0", 0, 0, ""), ("sum", -32768, -32768, "")]),
+        ((0, 0), -32768, -1, [("b by 2^0", -1, -1, ""), ("sum", -32768, -32769, "saturates at -32768")]),
+    ],
+)
+def test_steps_of_an_addition_by_shifts(shifts: tuple[int, int], a: int, b: int, expected: Steps) -> None:
+    scales = (2.0 ** shifts[0], 2.0 ** shifts[1], 1.0)
+    rule = AdditionOfPowers(parameters=added(scales), shifts=derived_of_powers(*scales))
+    assert steps_of(rule, {"a": a, "b": b}) == expected
+
+
+def test_relu_of_an_addition_by_shifts_is_0_and_more() -> None:
+    rule = AdditionOfPowers(parameters=added(ONES, relu=True), shifts=derived_of_powers(*ONES))
+    assert rule.run({"a": np.array([-3, -1, 0, 2]), "b": np.zeros(4, np.int64)}).tolist() == [0, 0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scales", "zeros", "names"),
+    [
+        ("int16", ONES, (0, 0, 0), ["add_tflite", "add_tflite_single_rounding", "add_tflite_pot"]),
+        ("int16", ONES, (0, 0, 1), ["add_tflite", "add_tflite_single_rounding"]),
+        ("int16", ONES, (1, 0, 0), ["add_tflite", "add_tflite_single_rounding"]),
+        ("int16", (3.0, 1.0, 1.0), (0, 0, 0), ["add_tflite", "add_tflite_single_rounding"]),
+        ("int8", ONES, (0, 0, 0), ["add_tflite", "add_tflite_single_rounding", "add_xnnpack", "add_page"]),
+    ],
+)
+def test_which_additions_there_are_of_a_type(
+    dtype: str, scales: tuple[float, float, float], zeros: tuple[int, int, int], names: list[str]
+) -> None:
+    assert [rule.name for rule in addition_rules(added(scales, zeros), np.dtype(dtype))] == names
+
+
+def test_of_uint8_there_are_those_with_a_folded_constant_too() -> None:
+    names = [rule.name for rule in addition_rules(added(ONES), np.dtype("uint8"))]
+    assert (len(names), names[3:5], names[-1]) == (15, ["add_page", "add_base"], "add_pytorch_and_tail")
+
+
+def test_behind_the_last_vector_pytorch_adds_as_its_tail_does() -> None:
+    """A half, an odd zero point: to even before it is added, and after."""
+    *_, both = addition_rules(added((0.5, 0.5, 1.0), (0, 0, 1)), np.dtype("uint8"))
+    ones = {"a": np.array([1, 1]), "b": np.array([0, 0])}
+    assert both.run({**ones, "in_tail": np.array([0, 1])}).tolist() == [1, 2]
+    assert both.run(ones).tolist() == [1, 1]
