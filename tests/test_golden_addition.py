@@ -148,7 +148,8 @@ def test_xnnpack_rounds_the_sum_once_with_ties_up() -> None:
 def test_xnnpack_saturates_at_both_ends_of_a_byte() -> None:
     """Scales of 1 and no zero points but 3 of b's: a + b - 3."""
     given = parameters(1.0, 1.0, 1.0, zeros=(0, 3, 0))
-    assert add_xnnpack([0, 0, 1, 100, 200, 200, 255], [0, 3, 3, 157, 58, 59, 255], given).tolist() == [
+    a, b = np.array([0, 0, 1, 100, 200, 200, 255]), np.array([0, 3, 3, 157, 58, 59, 255])
+    assert add_xnnpack(a, b, given).tolist() == [
         0, 0, 1, 254, 255, 255, 255,
     ]  # fmt: skip
 

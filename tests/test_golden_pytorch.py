@@ -159,10 +159,10 @@ def test_the_larger_of_two_factors_gets_all_bits_from_2_to_the_minus_10_up_to_2_
 
 @pytest.mark.parametrize("add", [add_pytorch, add_pytorch_tail, add_qnnpack], ids=lambda add: add.__name__)
 def test_pytorch_fuses_no_other_activation_than_relu(add: Callable[..., Any]) -> None:
-    scales = [Quantization(1.0)] * 3
-    assert int(add(3, 4, AddParameters(*scales, Activation("ReLU")))) == 7
+    one = Quantization(1.0)
+    assert int(add(3, 4, AddParameters(one, one, one, Activation("ReLU")))) == 7
     with pytest.raises(ValueError, match="the activation is LeakyRelu: PyTorch's add knows Identity and ReLU"):
-        add(3, 4, AddParameters(*scales, Activation("LeakyRelu", (0.5,))))
+        add(3, 4, AddParameters(one, one, one, Activation("LeakyRelu", (0.5,))))
 
 
 @pytest.mark.parametrize(("zero", "lowest"), [(10, 10), (-3, 0)])

@@ -183,21 +183,24 @@ def test_every_bound_of_a_stream_is_told_the_largest_first() -> None:
     texts = ("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "mul v3.4s, v0.4s, v0.4s", "ldr q4, [x0]")
     stream = stream_of(*texts, loads={3: 64})
     assert bounds_of_stream(stream, small_core(classes=pipes)).all == (
-        ("pipe A and B", 4, "the work needs A and B for 4 cycles each"),
-        ("latency", 3, "the longest chain of results takes 3 cycles"),
-        ("issue", 2, "4 slots, 2 a cycle"),
-        ("memory", 2, "loads and stores need L for 2 cycles"),
-        ("pipe A", 2, "the work needs A for 2 cycles"),
-        ("pipe L", 2, "the work needs L for 2 cycles"),
+        Bound("pipe A and B", Fraction(4), "the work needs A and B for 4 cycles each"),
+        Bound("latency", Fraction(3), "the longest chain of results takes 3 cycles"),
+        Bound("issue", Fraction(2), "4 slots, 2 a cycle"),
+        Bound("memory", Fraction(2), "loads and stores need L for 2 cycles"),
+        Bound("pipe A", Fraction(2), "the work needs A for 2 cycles"),
+        Bound("pipe L", Fraction(2), "the work needs L for 2 cycles"),
     )
 
 
 def test_what_a_loop_waits_for_is_told_with_its_members() -> None:
     core = small_core(classes={MULTIPLY: {"latency": 5}, ADD: {"latency": 2}}, taken_branch_interval=Fraction(5, 2))
     one = bounds_of_loop(loop_of("add v1.4s, v1.4s, v0.4s", "mul v2.4s, v0.4s, v0.4s"), core)
-    assert one.binding == ("latency", 2, "add waits for itself, 2 cycles an iteration")
+    assert one.binding == Bound("latency", Fraction(2), "add waits for itself, 2 cycles an iteration")
     two = bounds_of_loop(loop_of("mul v2.4s, v3.4s, v0.4s", "add v3.4s, v2.4s, v0.4s"), core)
-    assert (two.binding.cycles, two.binding.sentence.partition(" waits")[0]) in [(7, "mul -> add"), (7, "add -> mul")]
+    assert (two.binding.cycles, two.binding.sentence.partition(" waits")[0] in ("mul -> add", "add -> mul")) == (
+        7,
+        True,
+    )
     none = {bound.name: bound.sentence for bound in bounds_of_loop(loop_of("mul v2.4s, v0.4s, v0.4s"), core).all}
     assert none["latency"] == "no chain"
 
@@ -219,7 +222,7 @@ def test_in_order_one_instruction_takes_no_more_slots_than_a_cycle_has() -> None
 
 def test_where_nothing_is_done_no_estimate_is_above_the_bound() -> None:
     assert Bounds((Bound("issue", Fraction(0), ""),)).excess(5) == 0
-    assert (longest_chain([], small_core()), recurrence(loop_of("nop "), small_core()).cycles) == (0, 0)
+    assert longest_chain([], small_core()) == 0
 
 
 def test_cycles_are_written_with_two_digits_at_most() -> None:

@@ -86,4 +86,5 @@ def leaky_relu_of_8_bits(values: npt.NDArray[Any], zero: int, factors: tuple[int
     """
     negated = (zero - values.astype(np.int64)) << 7
     above, below = factors
-    return (np.minimum(negated, 0) * above + np.maximum(negated, 0) * below + (1 << 14)) >> 15
+    product = np.minimum(negated, 0) * above + np.maximum(negated, 0) * below
+    return np.asarray((product + (1 << 14)) >> 15)

@@ -82,6 +82,6 @@ def looked_up(function: str, values: Int64Array, by: TableFactor) -> Int64Array:
     place = np.minimum(size >> bits, len(TABLE) - 2)
     between = TABLE[place] * (1 << bits) + (size & ((1 << bits) - 1)) * (TABLE[place + 1] - TABLE[place])
     if function == "logistic":  # whose last step, and so all behind it, rounds to the largest
-        return (np.where(at >= 0, between + 512, (1 << 25) - between + 511)) >> 10
+        return np.asarray(np.where(at >= 0, between + 512, (1 << 25) - between + 511) >> 10)
     share = np.where(size >> bits >= len(TABLE) - 1, 0xFFFF << bits, between)
     return (np.where(at >= 0, share - (1 << 23) + 128, (1 << 23) - share + 127)) >> 8
