@@ -197,10 +197,8 @@ def test_what_a_loop_waits_for_is_told_with_its_members() -> None:
     one = bounds_of_loop(loop_of("add v1.4s, v1.4s, v0.4s", "mul v2.4s, v0.4s, v0.4s"), core)
     assert one.binding == Bound("latency", Fraction(2), "add waits for itself, 2 cycles an iteration")
     two = bounds_of_loop(loop_of("mul v2.4s, v3.4s, v0.4s", "add v3.4s, v2.4s, v0.4s"), core)
-    assert (two.binding.cycles, two.binding.sentence.partition(" waits")[0] in ("mul -> add", "add -> mul")) == (
-        7,
-        True,
-    )
+    assert two.binding.cycles == 7
+    assert two.binding.sentence.partition(" waits")[0] in ("mul -> add", "add -> mul")
     none = {bound.name: bound.sentence for bound in bounds_of_loop(loop_of("mul v2.4s, v0.4s, v0.4s"), core).all}
     assert none["latency"] == "no chain"
 
