@@ -78,14 +78,14 @@ def loop_of_body(body: Body) -> Loop:
     strides = []
     for times in zip(*iterations, strict=True):
         addresses = [[address for address, _ in (*one.loads, *one.stores)] for one in times]
-        steps = [  # from one 64-bit address to another, the shorter way round
+        step, again = (  # from one 64-bit address to another, the shorter way round
             tuple((b - a + 2**63) % 2**64 - 2**63 for a, b in zip(before, after, strict=True))
             for before, after in pairwise(addresses)
-        ]
-        if steps[0] != steps[1]:
+        )
+        if step != again:
             text = times[0].instruction.text
             raise BareLoopError(f"the address of {text} does not move by a constant stride: give the loop as a stream")
-        strides.append(steps[0])
+        strides.append(step)
     return Loop(tuple(iterations[0]), tuple(strides))
 
 
