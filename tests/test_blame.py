@@ -90,7 +90,7 @@ def test_a_lane_that_was_not_written_comes_from_itself() -> None:
 
 def lineage(function: Binary, steps: dict[str, int]) -> Lineage:
     inputs = {"a": FIRST, "b": SECOND}
-    return Lineage(OUTPUT, origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0]), steps, inputs)
+    return Lineage(OUTPUT, origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0]), steps, inputs, arrays=frozenset("ab"))
 
 
 @pytest.mark.parametrize(("behind", "parts_at"), [({"same": 6}, "same"), ({}, "difference")])
@@ -134,7 +134,10 @@ def test_of_a_step_that_had_one_value_in_all_right_lanes_nothing_is_learned(
     others: tuple[int, int], learned: bool
 ) -> None:
     right = [
-        Lineage(OUTPUT, origin(neon.vsubq_s32, 0, [a, 0, 0, 0], [4, 0, 0, 0]), {"difference": a - 4}, {})
+        Lineage(
+            OUTPUT, origin(neon.vsubq_s32, 0, [a, 0, 0, 0], [4, 0, 0, 0]), {"difference": a - 4}, {},
+            arrays=frozenset("ab"),
+        )  # fmt: skip
         for a in others
     ]
     calibration = Calibration.of(right, lineage(neon.vsubq_s32, {"a": 10, "difference": 7}))

@@ -243,3 +243,86 @@ def test_an_input_that_other_sets_lack_is_changed_all_the_same(tmp_path: Path) -
     mismatch = check_job(kernel, Job(kernel.sources[0], ("-O1",)), vectors).mismatch
     assert mismatch is not None
     assert (mismatch.got, mismatch.parted_at) == (13, "sum")
+
+
+BOUNDED = """
+void bounded(const int *a, const int *b, int *output, int n, const struct limits *p)
+{
+    for (int i = 0; i < n; ++i) {
+        int sum = a[i] + b[i];
+        int halved = sum >> 1;
+        if (halved < p->low)
+            halved = p->low;
+        if (halved > p->high)
+            halved = p->high;
+        output[i] = halved;
+    }
+}
+"""
+BOUNDED_PROTOTYPE = (
+    "void bounded(const int32_t a[n], const int32_t b[n], int32_t output[n], int32_t n, "
+    "const struct { int32_t low; int32_t high; } *p)"
+)
+
+
+def bounded(inputs: Inputs) -> dict[str, np.ndarray]:
+    total = inputs["a"].astype(np.int64) + inputs["b"]
+    halved = (total + 1) >> 1
+    return {"sum": total, "halve": halved, "bound": np.clip(halved, inputs["p"]["low"], inputs["p"]["high"])}
+
+
+@pytest.mark.parametrize("level", ["O0", "O1"])
+@pytest.mark.parametrize("low", [-9, 10], ids=["of the sum", "a bound"])
+def test_of_a_wrong_lane_that_is_a_bound_the_step_is_told_that_the_bound_was_compared_with(
+    low: int, level: str, tmp_path: Path
+) -> None:
+    """By a select or a branch; 21 halves to 10 and not to 11, and 10 is the lower bound too."""
+    text = "struct limits { int low, high; };" + BOUNDED.replace("<", "<=", 2).replace("i <= n", "i < n")
+    kernel = bounded_kernel(text, tmp_path)
+    inputs = {"a": np.array([17], np.int32), "b": np.array([4], np.int32), "n": 1, "p": {"low": low, "high": 90}}
+    vectors = Vectors([inputs], [kernel.expected(inputs)], 0)
+    mismatch = check_job(kernel, Job(kernel.sources[0], (f"-{level}",)), vectors, engine="machine").mismatch
+    assert mismatch is not None
+    assert (mismatch.parted_at, mismatch.agreed) == ("halve", ("sum",))
+    assert (mismatch.source, mismatch.came_from) == (line_of(text, ">> 1"), "a[0], b[0]")
+
+
+def bounded_kernel(text: str, folder: Path) -> Kernel:
+    (folder / "kernel.c").write_text(text)
+    name, signature = parse_prototype(BOUNDED_PROTOTYPE)
+    return Kernel(
+        name=name, symbol=name, sources=(folder / "kernel.c",), signature=signature, steps=bounded,
+        golden=lambda inputs: {"output": bounded(inputs)["bound"].astype(np.int32)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["O0", "O1"])
+def test_right_lanes_that_are_bounds_do_not_mislead_about_a_wrong_one(level: str, tmp_path: Path) -> None:
+    """Nearly all lanes are bounds: what these came from is no step, and says nothing of the others."""
+    text = "struct limits { int low, high; };" + BOUNDED
+    kernel, limits = bounded_kernel(text, tmp_path), {"low": 0, "high": 40}
+    arrays = [(np.array([9000 * sign, 7 + sign, 8000], np.int32), np.array([sign, 16, 3], np.int32)) for sign in (1, -1)]
+    inputs = [{"a": a * k, "b": b, "n": 3, "p": limits} for k in (1, 3, 5) for a, b in arrays]
+    inputs.append({"a": np.array([8, 9000], np.int32), "b": np.array([17, 5], np.int32), "n": 2, "p": limits})
+    vectors = Vectors(inputs, [kernel.expected(one) for one in inputs], 0)
+    mismatch = check_job(kernel, Job(kernel.sources[0], (f"-{level}",)), vectors, engine="machine").mismatch
+    assert mismatch is not None
+    assert (mismatch.parted_at, mismatch.agreed, mismatch.source) == ("halve", ("sum",), line_of(text, ">> 1"))
+
+
+CONSTANT = """
+void filled(const int *a, int *output, int n, const int *p)
+{
+    for (int i = 0; i < n; ++i)
+        output[i] = p[0] + n;
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+def test_of_a_lane_that_no_array_decided_no_step_is_told(level: str, tmp_path: Path) -> None:
+    text = CONSTANT.replace("const int *p", "const struct { int by; } *p").replace("p[0]", "p->by")
+    prototype = "void filled(const int32_t a[n], int32_t output[n], int32_t n, const struct { int32_t by; } *p)"
+    domain = {"a": Domain(-99, 99), "n": Domain(1, 9), "p.by": Domain(1000, 2000)}
+    found = mismatch_of(text, prototype, lambda inputs: {"twice": inputs["a"] * 2}, tmp_path, level, **domain)
+    assert (found.parted_at, found.came_from) == (None, "no element of any array")

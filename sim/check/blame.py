@@ -24,6 +24,8 @@ class Lineage:
     """One output lane: where it is, where it came from, the golden steps there, and its own element of each input.
 
     `inputs` gives the address of that element for each step that is an input, `numbers` what it holds, where known.
+    `arrays` are those of the call of which the lane came from some element; of a bound these only decided that it was
+    chosen.
     """
 
     address: int
@@ -31,11 +33,18 @@ class Lineage:
     steps: Mapping[str, int]
     inputs: Mapping[str, int]
     numbers: Mapping[str, int] = field(default_factory=dict)
+    arrays: frozenset[str] = frozenset()
+    is_bound: bool = False
 
     @property
     def is_written(self) -> bool:
         """Whether the call wrote the lane at all; one that is changed in place comes from itself too."""
         return bool(self.origin.nodes) or self.address not in self.origin.memory
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether a constant was put there that no array decided, as far as can be told."""
+        return bool(self.inputs) and self.is_written and not self.arrays
 
     @property
     def is_own(self) -> bool:
@@ -89,7 +98,7 @@ class Calibration:
     An instruction may hold the value of a step by chance: of those that were seen, only the ones that hold it most
     often are its `makers`, the others are `refuted`.  A step that no instruction holds in at least `USUALLY` of the
     lanes is not computed by itself (`fused`).  Nothing is learned of a step with fewer than
-    `ENOUGH` different values.
+    `ENOUGH` different values, nor from a lane that came from fewer arrays: it became a bound at a branch.
     """
 
     makers: dict[str, set[object]] = field(default_factory=dict)
@@ -100,7 +109,7 @@ class Calibration:
     def of(cls, right: Iterable[Lineage], wrong: Lineage) -> Calibration:
         """What right lanes say about the instructions that a wrong lane came through."""
         calibration = cls()
-        own = [lineage for lineage in right if lineage.is_own]
+        own = [lineage for lineage in right if lineage.is_own and lineage.arrays >= wrong.arrays]
         passed = {_instruction(node) for node in wrong.origin.nodes}
         for step in wrong.computed_steps:
             shares = {place: share for place, share in _shares(own, step).items() if place in passed}
@@ -144,7 +153,8 @@ Dependences = Mapping[str, frozenset[str]]
 
 
 def find_parting(lineage: Lineage, calibration: Calibration, dependences: Dependences | None = None) -> Parting | None:
-    """The first golden step that a wrong lane does not reproduce; None where the golden steps are none.
+    """The first golden step that a wrong lane does not reproduce; None where the golden steps are none, or where it was
+    chosen and what the inputs made is not on its way.
 
     A step is looked for in what follows from those before it, of which it has all arguments: others are of another
     branch.  Without `dependences` the steps are one chain.  A step that is an input agrees where the lane's own element
@@ -153,6 +163,8 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
     is where the lane parts if that does not.  Where all steps appear, the lane was right so far: it parts behind the
     last computed one, at the step that changes nothing there, if there is one.
     """
+    if lineage.is_chosen:
+        return None
     for step in lineage.inputs:
         if step in lineage.steps and lineage.inputs[step] not in lineage.origin.memory:
             return Parting(step, lineage.steps[step], _steps_before(lineage, step), None)
@@ -196,8 +208,6 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
     if agreeing:
         last, number = max(found[agreeing[-1]], key=lambda node: node.index), computed[agreeing[-1]]
         changed = [node for node in _followers([last]) if node.value != last.value and not node.holds(number)]
-    elif lineage.inputs and not lineage.origin.memory:
-        changed = []  # a constant that was chosen or written: what the inputs made is not on its way
     else:  # from the inputs, so none that only prepared a parameter
         readers = [lineage.origin.readers.get(address, frozenset()) for address in lineage.inputs.values()]
         changed = [*_followers(frozenset().union(*readers)) - set(lineage.kept)] or [*lineage.origin.nodes]

@@ -243,8 +243,8 @@ class JobRun:
     def _clearest_finding(self, comparison: Comparison) -> tuple[WrongLane, TracedLane]:
         """The clearest wrong lane that still depends on the inputs.
 
-        One that was set to a constant on the way (a bound, chosen by a branch) tells less, so of lanes that became
-        the same number only the clearest is tried.
+        One that was set to a constant on the way (a bound) tells less, so of lanes that became the same number only the
+        clearest is tried.
         """
         tracer = LaneTracer(self._kernel, self._vectors, self._implementation)
         some = comparison.wrong[:: len(comparison.wrong) // CANDIDATES + 1]
@@ -254,6 +254,6 @@ class JobRun:
         for lane in sorted(clearest.values(), key=by_clarity.index)[:8]:
             finding = tracer.trace(lane, comparison.right_lanes(lane), comparison.right_sets(lane))
             findings.append((lane, finding))
-            if finding.elements or not finding.written:
+            if (finding.elements and not finding.is_bound) or not finding.written:
                 return lane, finding
-        return findings[0]
+        return next((each for each in findings if each[1].elements), findings[0])

@@ -2,7 +2,8 @@
 
 The recorded instructions are walked backwards from the bytes of the output lane.  Each written lane that those bytes
 came from is a node, the lanes that it was computed from are its producers: what the expressions of the instruction
-read, and of a table lookup or a select only the item that was taken.
+read, and of a table lookup or a select only the item that was taken.  Of a bound that was chosen that is the bound
+alone; what it was compared with is found through what decided it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from isa.lane import (
 from sim.call.call import Recorded
 
 MEMORY = "memory"
+PC = Place("pc")
 
 
 class Byte(NamedTuple):
@@ -149,11 +151,13 @@ class OriginWalk:
     """The way back from the bytes at `address`, or from those of a register from that byte on.
 
     `wanted` are those whose origin is still looked for, `nodes` what they came from until now, the last one first;
-    `copies` are the lanes that were only moved on the way, with the nodes that were computed from them.
+    `copies` are the lanes that were only moved on the way, with the nodes that were computed from them.  With
+    `decisions` a select comes from what decided it too.
     """
 
-    def __init__(self, address: int, size: int, where: Place | str = MEMORY) -> None:
+    def __init__(self, address: int, size: int, where: Place | str = MEMORY, decisions: bool = False) -> None:
         self.wanted = WantedBytes()
+        self._decisions = decisions
         for i in range(size):
             self.wanted.add(Byte(where, address + i), ())
         self.nodes: list[Node] = []
@@ -161,8 +165,16 @@ class OriginWalk:
 
     def take(self, index: int, recorded: Recorded) -> None:
         """Go back over the executed instruction of that number."""
-        for node, is_copy in _producers(index, recorded, self.wanted):
+        for node, is_copy in _producers(index, recorded, self.wanted, self._decisions):
             (self.copies if is_copy else self.nodes).append(node)
+
+    def add_decision(self, branch: Recorded) -> None:
+        """Look for what an executed branch looked at, too."""
+        evaluation = Evaluation(branch.occurrence)
+        for lane in branch.occurrence.instruction.lanes:
+            for byte in source_bytes(lane, evaluation, decisions=True):
+                if byte.where != PC:
+                    self.wanted.add(byte, ())
 
     def origin(self) -> LaneOrigin:
         """What was found: all of it, once everything is taken that the wanted bytes could come from."""
@@ -173,14 +185,46 @@ class OriginWalk:
 
 def origin_of(trace: Sequence[Recorded], address: int, size: int, where: Place | str = MEMORY) -> LaneOrigin:
     """Where the bytes at `address`, or those of a register from that byte on, came from."""
-    walk = OriginWalk(address, size, where)
+    return _walked(trace, OriginWalk(address, size, where)).origin()
+
+
+def decided_origin_of(trace: Sequence[Recorded], address: int, size: int, where: Place | str = MEMORY) -> LaneOrigin:
+    """Where those bytes came from, and what decided that: by way of selects, and of the branch before each step.
+
+    Branches that decided a decision are left out: these are loops.
+    """
+    plain = _walked(trace, OriginWalk(address, size, where))
+    steps = {node.index for node in (*plain.nodes, *plain.copies)}
+    walk = OriginWalk(address, size, where, decisions=True)
+    is_before = False
     for index in reversed(range(len(trace))):
-        if walk.wanted.could_come_from(trace[index].occurrence.instruction):
+        instruction = trace[index].occurrence.instruction
+        if walk.wanted.could_come_from(instruction):
             walk.take(index, trace[index])
+        if index in steps:
+            is_before = True
+        elif is_before and decides(instruction):
+            walk.add_decision(trace[index])
+            is_before = False
     return walk.origin()
 
 
-def _producers(index: int, recorded: Recorded, wanted: WantedBytes) -> Iterator[tuple[Node, bool]]:
+def decides(instruction: Instruction) -> bool:
+    """Whether it is a branch to one of two places; those to where a register points are none."""
+    read = set(instruction.places_read) - {PC}
+    return instruction.is_branch and bool(read) and instruction.form.mnemonic not in ("br", "blr", "ret")
+
+
+def _walked(trace: Sequence[Recorded], walk: OriginWalk) -> OriginWalk:
+    for index in reversed(range(len(trace))):
+        if walk.wanted.could_come_from(trace[index].occurrence.instruction):
+            walk.take(index, trace[index])
+    return walk
+
+
+def _producers(
+    index: int, recorded: Recorded, wanted: WantedBytes, decisions: bool
+) -> Iterator[tuple[Node, bool]]:
     """The wanted lanes of one executed instruction, and whether it only moved them.
 
     `wanted` goes from what it wrote to what it read.
@@ -205,7 +249,7 @@ def _producers(index: int, recorded: Recorded, wanted: WantedBytes) -> Iterator[
                 if who is not None:
                     wanted.add(byte, who)
         else:
-            for byte in source_bytes(part.lane, evaluation):
+            for byte in source_bytes(part.lane, evaluation, decisions):
                 wanted.add(byte, (node,))
         yield node, copied is not None
 
@@ -285,10 +329,11 @@ def keeps_number(lane: Lane) -> bool:
     return isinstance(lane, (Read, Load)) or (isinstance(lane, Field) and keeps_number(lane.operand))
 
 
-def source_bytes(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
+def source_bytes(lane: Lane, evaluation: Evaluation, decisions: bool = False) -> Iterator[Byte]:
     """The bytes that the value of an expression came from.
 
-    Left out is what only made an address or decided between two values, and what a zero masked away.
+    Left out is what only made an address, what a zero masked away, and without `decisions` what decided between two
+    values.
     """
     if isinstance(lane, (Read, Load)):
         yield from _leaf(lane, 0, lane.high.bit_length(), evaluation)
@@ -311,13 +356,13 @@ def source_bytes(lane: Lane, evaluation: Evaluation) -> Iterator[Byte]:
         case Pick(index, items, otherwise):
             at = evaluation.value(index)
             taken = items[at] if 0 <= at < len(items) else otherwise
-            used = (taken,) if len(items) == 1 else (taken, index)
+            used = (taken,) if len(items) == 1 and not decisions else (taken, index)
         case Constant() | Field() | Saturate() | Floating():
             pass
         case _:
             assert_never(lane)
     for arg in used:
-        yield from source_bytes(arg, evaluation)
+        yield from source_bytes(arg, evaluation, decisions)
 
 
 def _leaf(lane: Lane, lsb: int, bits: int, evaluation: Evaluation) -> list[Byte]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from sim.call.call import Implementation, Recorded
 from sim.check.blame import Calibration, Dependences, Lineage, Parting, find_parting
 from sim.check.compare import Value, WrongLane, as_value
-from sim.check.origin import Node, bits_of, origin_of
+from sim.check.origin import MEMORY, LaneOrigin, Node, bits_of, decided_origin_of, origin_of
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.extent import element_name, names_in
 from sim.kernels.kernel import Kernel
@@ -26,7 +26,7 @@ Position = tuple[int, ...]
 @dataclass(frozen=True)
 class TracedLane:
     """Where the lane parted and the golden value of that step (None: no golden step computes anything), the array
-    elements it came from, and what computed it last (None: it was never written).
+    elements it came from, and what computed it last (None: it was never written).  `is_bound`: these only decided it.
     """
 
     parting: Parting | None
@@ -34,6 +34,7 @@ class TracedLane:
     elements: tuple[str, ...]
     written: bool
     writer: Node | None
+    is_bound: bool
 
     @property
     def came_from(self) -> str:
@@ -70,21 +71,11 @@ class LaneTracer:
         clear = sorted(right_sets, key=lambda number: -self.distinct_steps(number, wrong.place))
         chosen = [(wrong.number, at) for at in near[:NEAREST]] + [(number, wrong.place) for number in clear[:CLEAREST]]
         calibration = Calibration.of([self._lineage(number, wrong.output, at) for number, at in chosen], lineage)
-        elements: list[str] = []
-        addresses, _ = self._record(wrong.number)
-        arguments = self._kernel.arguments(self._vectors.inputs[wrong.number])
-        for pointer in self._inputs():
-            array = arguments.get(pointer.name)
-            size = 0 if array is None else array.size
-            offsets = (byte - addresses[pointer.name] for byte in lineage.origin.memory)
-            reached = sorted({offset // _item_size(pointer) for offset in offsets})
-            shape = (size,) if array is None or pointer.strides else array.shape
-            places = (np.unravel_index(element, shape) for element in reached if 0 <= element < size)
-            elements += (element_name(pointer.name, map(int, place)) for place in places)
+        elements = tuple(self._names(wrong.number, lineage.origin))
         parted = find_parting(lineage, calibration, self._dependences(wrong.number))
         golden = None if parted is None else as_value(self._golden_steps_of(wrong.number)[parted.step][wrong.place])
         writer = max(lineage.origin.nodes, key=lambda node: node.index, default=None)
-        return TracedLane(parted, golden, tuple(elements), lineage.is_written, writer)
+        return TracedLane(parted, golden, elements, lineage.is_written, writer, lineage.is_bound)
 
     def _record(self, number: int) -> tuple[dict[str, int], list[Recorded]]:
         """The buffers' addresses and all that call `number` executes."""
@@ -127,7 +118,32 @@ class LaneTracer:
                     found[step].add(name)
         return {step: frozenset(names) for step, names in found.items()}
 
+    def _reached(self, number: int, origin: LaneOrigin) -> dict[str, list[int]]:
+        """Which elements are in the memory that a lane came from, by the arrays that have some."""
+        addresses, _ = self._record(number)
+        arguments = self._kernel.arguments(self._vectors.inputs[number])
+        found = dict[str, list[int]]()
+        for pointer in self._inputs():
+            size = 0 if (array := arguments.get(pointer.name)) is None else array.size
+            elements = {(byte - addresses[pointer.name]) // _item_size(pointer) for byte in origin.memory}
+            if reached := sorted(element for element in elements if 0 <= element < size):
+                found[pointer.name] = reached
+        return found
+
+    def _names(self, number: int, origin: LaneOrigin) -> Iterator[str]:
+        """The elements that a lane came from."""
+        arguments = self._kernel.arguments(self._vectors.inputs[number])
+        strided = {pointer.name for pointer in self._inputs() if pointer.strides}
+        for name, elements in self._reached(number, origin).items():
+            shape = (arguments[name].size,) if name in strided else arguments[name].shape
+            for element in elements:
+                yield element_name(name, map(int, np.unravel_index(element, shape)))
+
     def _lineage(self, number: int, output: str, position: Position) -> Lineage:
+        """A lane and its way, with what decided it where it comes from more arrays so.
+
+        That of a bound which was chosen is no more than the bound: what the inputs made was compared with it.
+        """
         addresses, trace = self._record(number)
         inputs, numbers = dict[str, int](), dict[str, int]()
         arguments = self._kernel.arguments(self._vectors.inputs[number])
@@ -142,15 +158,23 @@ class LaneTracer:
                     numbers[pointer.name] = bits_of(array.ravel()[element])
         steps, signature = self._steps(number, position), self._kernel.signature
         if signature.returns and output == RETURNED:
-            origin = origin_of(trace, 0, np.dtype(signature.returns).itemsize, signature.result)
-            return Lineage(0, origin, steps, inputs, numbers)
-        pointer = next(p for p in signature.outputs if p.name == output)
-        offset = self._offset(pointer, number, output, position)
-        if (register := signature.result_byte(output, offset)) is not None:
-            origin = origin_of(trace, register[1], _item_size(pointer), register[0])
-            return Lineage(0, origin, steps, inputs, numbers)
-        address = addresses[output] + offset
-        return Lineage(address, origin_of(trace, address, _item_size(pointer)), steps, inputs, numbers)
+            spot = (0, np.dtype(signature.returns).itemsize, signature.result)
+        else:
+            pointer = next(p for p in signature.outputs if p.name == output)
+            offset = self._offset(pointer, number, output, position)
+            if (register := signature.result_byte(output, offset)) is not None:
+                spot = (register[1], _item_size(pointer), register[0])
+            else:
+                spot = (addresses[output] + offset, _item_size(pointer), MEMORY)
+        origin = origin_of(trace, *spot)
+        arrays = self._reached(number, origin).keys()
+        is_bound = not arrays
+        if len(arrays) < len(self._inputs()):
+            decided = decided_origin_of(trace, *spot)
+            more = self._reached(number, decided).keys()
+            origin, arrays = (decided, more) if len(more) > len(arrays) else (origin, arrays)
+        address = spot[0] if spot[2] == MEMORY else 0
+        return Lineage(address, origin, steps, inputs, numbers, frozenset(arrays), is_bound)
 
     def _offset(self, pointer: Pointer, number: int, output: str, position: Position) -> int:
         """Bytes from an array's start to its element at that position of an output, or as many elements from it on.

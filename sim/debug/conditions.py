@@ -14,8 +14,10 @@ import numpy as np
 
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction, is_kept
-from isa.lane import Place, Write
+from isa.lane import Write
 from sim.call.native.recorder import SATURATED, Array, Recording
+from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
+from sim.check.origin import decides
 from sim.check.operand_classes import vector_arithmetic
 from sim.debug.events import event_conditions
 from sim.debug.spots import Spot
@@ -170,10 +172,10 @@ class Decides:
     is_sure = True
 
     def among(self, recording: Recording) -> Array:
-        return _executed(recording, _decides)
+        return _executed(recording, decides)
 
     def holds(self, execution: Execution) -> bool:
-        return _decides(execution.step.instruction)
+        return decides(execution.step.instruction)
 
 
 @dataclass(frozen=True)
@@ -214,12 +216,6 @@ class When:
 def _executed(recording: Recording, is_wanted: Callable[[Instruction], bool]) -> Array:
     """The executions of the wanted instructions."""
     return np.flatnonzero(np.array([is_wanted(each) for each in recording.code], bool)[recording.numbers])
-
-
-def _decides(instruction: Instruction) -> bool:
-    """Whether it is a branch to one of two places; those to where a register points are none."""
-    read = set(instruction.places_read) - {Place("pc")}
-    return instruction.is_branch and bool(read) and instruction.form.mnemonic not in ("br", "blr", "ret")
 
 
 def _accessing(recording: Recording, spot: Spot, writes: int) -> Array:
