@@ -121,6 +121,50 @@ def test_accumulators_of_64_bits_are_recognised() -> None:
     assert not any("other" in sentence for sentence in sentences)
 
 
+def in_a_structure(inputs: Mapping[str, Any], rule: Callable[..., Any] = double_rounding, more: int = 0) -> Any:
+    p = inputs["p"] if isinstance(inputs["p"], Mapping) else dict(zip(("zero_point", "lo", "hi"), inputs["p"], strict=True))
+    scaled = rule(inputs["acc"] + inputs["bias"], inputs["p.multiplier"], inputs["p.left_shift"]).astype(np.int64)
+    return {"out": np.clip(scaled + p["zero_point"] + more, p["lo"], p["hi"]).astype(np.int8)}
+
+
+FIELDS = "const int32_t *multiplier[channels]; const int32_t *left_shift[channels]; int32_t zero_point; int8_t lo, hi;"
+
+
+def kernel_with_a_structure(structure: str) -> Kernel:
+    return kernel_of(
+        f"void f(const int32_t acc[pixels][channels], const int32_t bias[channels], {structure}, "
+        "int8_t out[pixels][channels], size_t pixels, size_t channels)",
+        in_a_structure,
+        **{
+            "acc": Domain(-(1 << 20), 1 << 20), "bias": Domain(-99, 99), "p.multiplier": Domain(1 << 30, (1 << 31) - 1),
+            "p.left_shift": Domain(-15, -1), "p.zero_point": Domain(-9, 9), "p.lo": Domain(-128, -100),
+            "p.hi": Domain(100, 127), "pixels": Domain(1, 3), "channels": Domain(1, 21),
+        },
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("structure", [f"const struct {{ {FIELDS} }} *p", f"struct {{ {FIELDS} }} p"])
+def test_fields_of_a_structure_are_operands(structure: str) -> None:
+    sentences = told(kernel_with_a_structure(structure), partial(in_a_structure, rule=single_rounding))
+    roles = "acc + bias by p.multiplier, left shift p.left_shift, then + p.zero_point, bounded by p.lo and p.hi"
+    assert sentences[0].startswith("the golden reference is double_rounding")
+    assert sentences[0].endswith(f" of {roles}")
+    assert sentences[1].startswith("your outputs are single_rounding on all ")
+
+
+def test_fields_of_a_structure_that_is_given_as_a_tuple_are_operands() -> None:
+    kernel = kernel_with_a_structure(f"const struct {{ {FIELDS} }} *p")
+    inputs = [{**case, "p": tuple(case["p"].values())} for case in make_vectors(kernel, 4000, 1).inputs]
+    results = [in_a_structure(case, single_rounding) for case in inputs]
+    assert explain_kernel(kernel, inputs, results)[0].startswith("the golden reference is double_rounding")
+
+
+def test_a_number_of_a_structure_that_is_one_off_is_told() -> None:
+    kernel = kernel_with_a_structure(f"const struct {{ {FIELDS} }} *p")
+    sentences = told(kernel, partial(in_a_structure, more=1))
+    assert "hint: with p.zero_point one more, the golden reference gives all lanes as yours" in sentences
+
+
 @pytest.mark.parametrize(
     ("others", "ending"),
     [

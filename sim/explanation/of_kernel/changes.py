@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.kernels.input_tree import Where, leaves, with_leaf
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.tolerance import all_agree
 
@@ -35,21 +36,22 @@ def changes_that_explain(kernel: Kernel, inputs: Sequence[Inputs], results: Sequ
 
 def _changes(kernel: Kernel, first: Inputs) -> Iterator[Change]:
     extents = {extent for pointer in kernel.signature.pointers for extent in (*pointer.shape, *pointer.strides)}
-    for name, value in first.items():
-        if name in extents or isinstance(value, bool) or not isinstance(value, int | float | np.ndarray | np.generic):
+    for where, value in leaves(first).items():
+        name = ".".join(map(str, where))
+        if name in extents or isinstance(value, bool) or not (kernel.takes_inputs or where == (name,)):
             continue
         array = np.asarray(value)
         if array.dtype.kind not in "iuf":
             continue
-        yield f"{name} left out (as 0)", _with(kernel, name, lambda given: np.zeros_like(given)[()])
+        yield f"{name} left out (as 0)", _with(kernel, where, lambda given: np.zeros_like(given)[()])
         if array.dtype.kind == "f":
             for end, side in ((np.inf, "up"), (-np.inf, "down")):
-                yield f"{name} one ulp {side}", _with(kernel, name, _towards(end))
+                yield f"{name} one ulp {side}", _with(kernel, where, _towards(end))
         else:
             for by, side in ((1, "more"), (-1, "less")):
-                yield f"{name} one {side}", _with(kernel, name, _moved(by))
+                yield f"{name} one {side}", _with(kernel, where, _moved(by))
         if array.ndim == 2:
-            yield f"{name} read as its transpose", _with(kernel, name, lambda given: given.reshape(given.shape[::-1]).T)
+            yield f"{name} read as its transpose", _with(kernel, where, lambda given: given.reshape(given.shape[::-1]).T)
     if any(len(pointer.shape) == 2 for pointer in kernel.signature.outputs):
         yield (
             "its outputs stored as their transposes",
@@ -57,12 +59,12 @@ def _changes(kernel: Kernel, first: Inputs) -> Iterator[Change]:
         )
 
 
-def _with(kernel: Kernel, name: str, change: Callable[[Any], Any]) -> Callable[[Inputs], Outputs]:
+def _with(kernel: Kernel, where: Where, change: Callable[[Any], Any]) -> Callable[[Inputs], Outputs]:
     """The golden reference, with one input changed where it is given."""
 
     def golden(inputs: Inputs) -> Outputs:
-        given = inputs[name]
-        return kernel.golden({**inputs, name: given if given is None else change(given)})
+        given = leaves(inputs).get(where)
+        return kernel.golden(inputs if given is None else with_leaf(inputs, where, change(given)))
 
     return golden
 

@@ -1,14 +1,14 @@
 """Which arguments of a kernel make its golden reference a known requantization, and which conventions that may be.
 
-Arguments are given roles by name where the name says it ("multiplier", "shift", "zero_point"), and by trying where it
-does not; what no argument is may be a constant of the code.  A role is believed where a convention reproduces the
+Arguments, and fields of structures, are given roles by name where the name says it ("multiplier", "shift",
+"p.zero_point"), and by trying where it does not; what none of them is may be a constant of the code.  A role is believed where a convention reproduces the
 golden reference on every lane of all input sets.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -21,7 +21,7 @@ from sim.explanation.of_kernel.constants import constants_of
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN, wrap_int32
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.kernels.kernel import Inputs, Kernel
-from sim.kernels.signature import Pointer
+from sim.kernels.signature import ByValue, Pointer, ScalarArgument, Signature, Struct, fields_of, flattened
 
 Int64Array = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]
@@ -129,13 +129,15 @@ def requantization_of(
 
 
 class KernelLanes:
-    """The arguments and golden steps of all vectors, as one number for each output lane."""
+    """The arguments, those that are structures field by field, and golden steps of all vectors, as one number for each
+    output lane.
+    """
 
     def __init__(self, kernel: Kernel, output: Pointer, cases: Sequence[Inputs]) -> None:
         self.kernel, self.output, self._cases = kernel, output, cases
         self._found: dict[str, Array] = {}
         extents = {extent for pointer in kernel.signature.pointers for extent in (*pointer.shape, *pointer.strides)}
-        self._arguments = {a.name: a for a in kernel.signature.arguments if a.name not in extents}
+        self._arguments = {a.name: a for a in _operands(kernel.signature) if a.name not in extents}
 
     def joined(self, arrays: Sequence[Array]) -> Int64Array:
         """The lanes of all vectors, one after the other."""
@@ -147,7 +149,7 @@ class KernelLanes:
 
     @cached_property
     def given(self) -> Sequence[Inputs]:
-        return [self.kernel.arguments(case) for case in self._cases]
+        return [_field_by_field(self.kernel.signature, self.kernel.arguments(case)) for case in self._cases]
 
     @cached_property
     def values(self) -> list[str]:
@@ -223,6 +225,31 @@ class KernelLanes:
         """What a convention makes of some lanes, or of all.  ValueError for numbers that it refuses."""
         taken = slice(None) if lanes is None else lanes
         return requantized(roles, name, self.output.dtype, lambda argument: self.of(argument)[taken])
+
+
+def _operands(signature: Signature) -> Iterator[Pointer | ByValue]:
+    """The arguments, and in the place of a structure its fields and the arrays that they point to."""
+    for argument in signature.arguments:
+        if not isinstance(argument, Struct):
+            yield argument
+        elif argument.direction != "out":
+            for _, field in argument.arrays:
+                yield field if field.shape else ScalarArgument(field.name, field.dtype)
+    yield from (pointer for pointer in signature.pointers if pointer not in signature.arguments)
+
+
+def _field_by_field(signature: Signature, arguments: Inputs) -> Inputs:
+    """Arguments by name, and the fields of structures by names such as "p.low"; None where the structure is null."""
+    found = dict(arguments)
+    for struct in (argument for argument in signature.arguments if isinstance(argument, Struct)):
+        given = arguments.get(struct.name)
+        if given is None:
+            found |= dict.fromkeys(f"{struct.name}.{name}" for name, _ in struct.fields)
+        elif isinstance(given, Mapping) or struct.shape:
+            found |= flattened({struct.name: given})
+        else:
+            found |= {f"{struct.name}.{name}": value for name, value in fields_of(struct, given).items()}
+    return found
 
 
 class _FirstLook:
@@ -303,7 +330,10 @@ def is_number(name: str) -> bool:
 def _assignments(elements: KernelLanes) -> Iterator[Roles]:
     """Ways to read the arguments, those that their names say first, constants of the code last."""
     integers, floats = elements.parameters("iu"), elements.parameters("f")
-    named = {role: [name for name in integers if pattern.search(name.lower())] for role, pattern in _NAMED.items()}
+    named = {
+        role: [name for name in integers if pattern.search(name.rpartition(".")[2].lower())]
+        for role, pattern in _NAMED.items()
+    }
     free = [name for name in integers if not any(name in some for some in named.values())]
     by_role = {role: (some or free)[:_MOST_TRIED] for role, some in named.items()}
     biases = ["", *(named["bias"] or free)[:_MOST_TRIED]]
