@@ -133,13 +133,8 @@ def test_a_step_is_looked_for_behind_those_of_its_own_branch() -> None:
 def test_of_a_step_that_had_one_value_in_all_right_lanes_nothing_is_learned(
     others: tuple[int, int], learned: bool
 ) -> None:
-    right = [
-        Lineage(
-            OUTPUT, origin(neon.vsubq_s32, 0, [a, 0, 0, 0], [4, 0, 0, 0]), {"difference": a - 4}, {},
-            arrays=frozenset("ab"),
-        )  # fmt: skip
-        for a in others
-    ]
+    origins = [(a, origin(neon.vsubq_s32, 0, [a, 0, 0, 0], [4, 0, 0, 0])) for a in others]
+    right = [Lineage(OUTPUT, found, {"difference": a - 4}, {}, arrays=frozenset("ab")) for a, found in origins]
     calibration = Calibration.of(right, lineage(neon.vsubq_s32, {"a": 10, "difference": 7}))
     assert ("difference" in calibration.makers) is learned
 

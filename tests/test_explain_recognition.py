@@ -122,9 +122,9 @@ def test_accumulators_of_64_bits_are_recognised() -> None:
 
 
 def in_a_structure(inputs: Mapping[str, Any], rule: Callable[..., Any] = double_rounding, more: int = 0) -> Any:
-    p = inputs["p"] if isinstance(inputs["p"], Mapping) else dict(zip(("zero_point", "lo", "hi"), inputs["p"], strict=True))
+    zero_point, low, high = inputs["p"].values() if isinstance(inputs["p"], Mapping) else inputs["p"]
     scaled = rule(inputs["acc"] + inputs["bias"], inputs["p.multiplier"], inputs["p.left_shift"]).astype(np.int64)
-    return {"out": np.clip(scaled + p["zero_point"] + more, p["lo"], p["hi"]).astype(np.int8)}
+    return {"out": np.clip(scaled + zero_point + more, low, high).astype(np.int8)}
 
 
 FIELDS = "const int32_t *multiplier[channels]; const int32_t *left_shift[channels]; int32_t zero_point; int8_t lo, hi;"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sim.check import check_kernel
 from sim.check.aim.aiming import aim
 from sim.check.vectors import make_vectors
 from sim.kernels import KernelError
+from sim.kernels.kernel import missing_input
 from sim.kernels.kernel_file import load_kernel
 
 SMALL = ("--vectors", "100", "--opt", "O1")
@@ -207,6 +209,52 @@ def test_a_golden_reference_that_is_wrong_in_form_is_refused(golden: str, messag
     kernel = load_kernel(path)
     with pytest.raises(KernelError, match=message):
         kernel.expected(next(kernel.corners()))
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ("{'s': np.zeros(3)}", r"returns float64\[3\] as 's': it must have one number for each lane .*: b\[\d+\]$"),
+        ("{'s': np.zeros((2, 2, 2))}", r"returns float64\[2, 2, 2\] as 's': it must have one number for each lane"),
+        ("3", "must return arrays by the names of steps, not 3"),
+        ("{'s': 'abc'}", r"returns <U3\[\] as 's': it must have one number for each lane"),
+        ("{'s': 1 / 0}", "line 1: ZeroDivisionError"),
+    ],
+)
+def test_steps_that_are_wrong_in_form_are_refused_also_of_a_kernel_that_is_right(
+    steps: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "f.py"
+    given = KERNEL.replace("golden=golden", "golden=lambda inputs: {'b': inputs['a']}, steps=steps")
+    path.write_text(f"import numpy as np; steps = lambda inputs: {steps}\n{given}")
+    (tmp_path / "f.c").write_text(SOURCE)
+    with pytest.raises(KernelError, match=message):
+        make_vectors(load_kernel(path), 10, seed=1)
+
+
+IN_A_STRUCTURE = HEAD + (
+    "NAME, SIGNATURE = parse_prototype('void f(const int8_t a[n], const struct { const int8_t *by[n]; int8_t lo;'"
+    " ' struct { int8_t end; } hi; } *p, int8_t b[n], size_t n)')\n"
+)
+
+
+@pytest.mark.parametrize("function", ["valid", "golden", "steps"])
+def test_a_name_that_an_input_set_has_not_is_answered_with_those_that_it_has(function: str, tmp_path: Path) -> None:
+    path = tmp_path / "f.py"
+    given = {"golden": "lambda inputs: {'b': inputs['a']}", function: "lambda inputs: inputs['p.lo']"}
+    record = ", ".join(f"{name}={value}" for name, value in given.items())
+    path.write_text(
+        IN_A_STRUCTURE + f"KERNEL = Kernel(name='f', symbol='f', sources=('f.c',), signature=SIGNATURE, {record})\n"
+    )
+    (tmp_path / "f.c").write_text(SOURCE)
+    message = r"fails.*: KeyError: 'p\.lo'; an input set has .*p\[\"lo\"\], p\[\"hi\"\]\[\"end\"\]"
+    with pytest.raises(KernelError, match=message) as raised:
+        make_vectors(load_kernel(path), 10, seed=1)
+    assert {"a", "n", "p.by"} <= set(re.split("[, ]+", str(raised.value)))
+
+
+def test_a_key_of_somebody_elses_mapping_says_nothing_of_the_input_set() -> None:
+    assert [missing_input(error, {"a": 1}) for error in (KeyError("a"), IndexError("c"))] == ["", ""]
 
 
 @pytest.mark.usefixtures("verdict_alone")

@@ -222,9 +222,7 @@ def _walked(trace: Sequence[Recorded], walk: OriginWalk) -> OriginWalk:
     return walk
 
 
-def _producers(
-    index: int, recorded: Recorded, wanted: WantedBytes, decisions: bool
-) -> Iterator[tuple[Node, bool]]:
+def _producers(index: int, recorded: Recorded, wanted: WantedBytes, decisions: bool) -> Iterator[tuple[Node, bool]]:
     """The wanted lanes of one executed instruction, and whether it only moved them.
 
     `wanted` goes from what it wrote to what it read.

@@ -13,7 +13,7 @@ from sim.check.compare import Value, WrongLane, as_value
 from sim.check.origin import MEMORY, LaneOrigin, Node, bits_of, decided_origin_of, origin_of
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.extent import element_name, names_in
-from sim.kernels.kernel import Kernel
+from sim.kernels.kernel import Kernel, steps_at
 from sim.kernels.signature import RETURNED, Pointer, is_given, steps_in_elements
 
 NEAREST, CLEAREST = 8, 24
@@ -86,12 +86,12 @@ class LaneTracer:
 
     def _steps(self, number: int, position: Position) -> dict[str, int]:
         """The golden steps of one lane, floating-point ones as their bits."""
-        return {name: bits_of(values[position]) for name, values in self._golden_steps_of(number).items()}
+        return {name: bits_of(value) for name, value in steps_at(self._golden_steps_of(number), position).items()}
 
     def _golden_steps_of(self, number: int) -> Mapping[str, np.ndarray]:
         """Those of a whole input set, computed once."""
         if number not in self._golden_steps:
-            self._golden_steps[number] = self._kernel.steps(self._vectors.inputs[number])
+            self._golden_steps[number] = self._kernel.golden_steps(self._vectors.inputs[number])
         return self._golden_steps[number]
 
     def _dependences(self, number: int) -> Dependences | None:

@@ -16,9 +16,8 @@ from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction, is_kept
 from isa.lane import Write
 from sim.call.native.recorder import SATURATED, Array, Recording
-from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
-from sim.check.origin import decides
 from sim.check.operand_classes import vector_arithmetic
+from sim.check.origin import decides
 from sim.debug.events import event_conditions
 from sim.debug.spots import Spot
 from sim.debug.timeline import Execution

@@ -30,6 +30,7 @@ from sim.debug.way import LaneWay
 from sim.debug.why import reached_from, why_of
 from sim.emulator import Emulator
 from sim.kernels.extent import element_name, indices_in
+from sim.kernels.kernel import steps_at
 from sim.kernels.signature import RETURNED
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
@@ -296,13 +297,12 @@ class Session:
         position = self._output_lane(self.spot(spot) if isinstance(spot, str) else spot)
         if position is None or self.call.kernel is None or not self.call.has_golden:
             return {}
-        steps = self._all_golden_steps
-        return {name: as_value(values[position]) for name, values in steps.items() if len(position) == values.ndim}
+        return {name: as_value(value) for name, value in steps_at(self._all_golden_steps, position).items()}
 
     @cached_property
     def _all_golden_steps(self) -> Mapping[str, np.ndarray[Any, Any]]:
         kernel = self.call.kernel
-        return {} if kernel is None else kernel.steps(self.call.inputs)
+        return {} if kernel is None else kernel.golden_steps(self.call.inputs)
 
     @cached_property
     def unoptimized(self) -> Session | None:
@@ -421,7 +421,7 @@ class Session:
         position, kernel = self._output_lane(spot), self.call.kernel
         if position is None or kernel is None or not self.call.has_golden:
             return []
-        steps = {name: bits_of(values[position]) for name, values in self._all_golden_steps.items()}
+        steps = {name: bits_of(value) for name, value in steps_at(self._all_golden_steps, position).items()}
         given = {pointer.name: 0 for pointer in kernel.signature.pointers}
         return list(Lineage(0, LaneOrigin((), ()), steps, given).computed_steps.items())
 

@@ -25,7 +25,7 @@ from sim.check.compare import Value, as_value
 from sim.check.origin import LaneOrigin, Node, bits_of, origin_of
 from sim.check.report import Mismatch
 from sim.emulator import Emulator
-from sim.kernels.kernel import Inputs, Kernel
+from sim.kernels.kernel import Inputs, Kernel, steps_at
 from sim.kernels.signature import RETURNED, steps_in_elements
 from sim.machine.machine import Machine
 from sim.machine.trace import Step
@@ -69,7 +69,7 @@ def step_through(kernel: Kernel, image: Image, inputs: Inputs, mismatch: Mismatc
         else:
             address = placed[mismatch.output].address + byte
             origin = origin_of(trace, address, dtype.itemsize)
-    steps = {name: values[mismatch.lane] for name, values in kernel.steps(inputs).items()}
+    steps = steps_at(kernel.golden_steps(inputs), mismatch.lane)
     given = {pointer.name: 0 for pointer in kernel.signature.pointers}
     lineage = Lineage(address, origin, {name: bits_of(value) for name, value in steps.items()}, given)
     numbers = {name: as_value(value) for name, value in steps.items()}

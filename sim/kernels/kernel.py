@@ -159,8 +159,7 @@ class Kernel:
         except KernelError:
             raise
         except (Exception, SystemExit) as error:  # the user's own code raises anything
-            what = f"{type(error).__name__}: {error}".split("\n")[0]
-            raise KernelError(f"valid of {self.name} fails: {what}") from error
+            raise KernelError(f"valid of {self.name} fails: {_told(error, inputs)}") from error
         if not isinstance(answer, bool | np.bool_):
             raise KernelError(f"valid of {self.name} must return True or False, not {answer!r:.60}")
         return bool(answer)
@@ -173,15 +172,10 @@ class Kernel:
         try:
             given = self.golden(inputs)
         except (Exception, SystemExit) as error:  # the user's own code raises anything
-            what = f"{type(error).__name__}: {error}".split("\n")[0]
-            raise KernelError(f"the golden reference of {self.name} fails: {what}") from error
+            raise KernelError(f"the golden reference of {self.name} fails: {_told(error, inputs)}") from error
         if not isinstance(given, Mapping):
             raise KernelError(f"the golden reference of {self.name} must return its outputs by name, not {given!r:.60}")
-        arguments = self.arguments(inputs)
-        # Dtype and shape of each output; none for a null pointer.
-        wanted = {p.name: (p.dtype, extents(p, arguments)) for p in self.signature.outputs_of(arguments)}
-        if self.signature.returns:
-            wanted[RETURNED] = (self.signature.returns, ())
+        wanted = self._output_kinds(inputs)
         if strangers := set(given) - set(wanted):
             raise KernelError(
                 f"the golden reference of {self.name} returns {min(strangers)!r}, which is no output: "
@@ -197,6 +191,34 @@ class Kernel:
                 raise KernelError(f"the golden reference of {self.name} returns {_kind(array)} as {name!r}: {must}")
         return outputs
 
+    def golden_steps(self, inputs: Inputs) -> dict[str, np.ndarray[Any, Any]]:
+        """The golden steps of an input set, each of the shape of an output.
+
+        Raises KernelError where `steps` fails, or gives what is not one number for each lane of an output.
+        """
+        try:
+            given = self.steps(inputs)
+        except KernelError:
+            raise
+        except (Exception, SystemExit) as error:  # the user's own code raises anything
+            raise KernelError(f"steps of {self.name} fails: {_told(error, inputs)}") from error
+        if not isinstance(given, Mapping):
+            raise KernelError(f"steps of {self.name} must return arrays by the names of steps, not {given!r:.60}")
+        steps = {name: np.asarray(values) for name, values in given.items()}
+        shapes = {name: shape for name, (_, shape) in self._output_kinds(inputs).items()} if steps else {}
+        for name, array in steps.items():
+            if array.dtype.kind not in "biuf" or array.shape not in shapes.values():
+                lanes = ", ".join(f"{output}{list(shape)}" for output, shape in shapes.items())
+                must = f"it must have one number for each lane of an output: {lanes}"
+                raise KernelError(f"steps of {self.name} returns {_kind(array)} as {name!r}: {must}")
+        return steps
+
+    def _output_kinds(self, inputs: Inputs) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Dtype and shape of each output of a call; none for a null pointer."""
+        arguments = self.arguments(inputs)
+        kinds = {p.name: (p.dtype, extents(p, arguments)) for p in self.signature.outputs_of(arguments)}
+        return kinds | ({RETURNED: (self.signature.returns, ())} if self.signature.returns else {})
+
     def by_convention(self, name: str, inputs: Inputs, golden: Outputs) -> dict[str, np.ndarray[Any, Any]] | None:
         """The outputs of one of the conventions, those that `golden` has; None for an input set that it refuses.
 
@@ -208,8 +230,7 @@ class Kernel:
         except ValueError:
             return None
         except (Exception, SystemExit) as error:  # the user's own code raises anything
-            what = f"{type(error).__name__}: {error}".split("\n")[0]
-            raise KernelError(f"the convention {name!r} of {self.name} fails: {what}") from error
+            raise KernelError(f"the convention {name!r} of {self.name} fails: {_told(error, inputs)}") from error
         for output, array in outputs.items():
             own = golden[output]
             if (array.dtype, array.shape) != (own.dtype, own.shape):
@@ -252,6 +273,38 @@ class Kernel:
 
 def _kind(array: np.ndarray) -> str:
     return f"{array.dtype}{list(array.shape)}"
+
+
+def steps_at(steps: Mapping[str, np.ndarray], place: tuple[int, ...]) -> dict[str, Any]:
+    """The numbers of one lane in golden steps; those of an output with other axes have none there."""
+    return {
+        name: array[place]
+        for name, array in steps.items()
+        if array.ndim == len(place) and all(at < extent for at, extent in zip(place, array.shape, strict=True))
+    }
+
+
+def missing_input(error: BaseException, inputs: object) -> str:
+    """What an input set has, where somebody's function asked it for something else; "" for other errors."""
+    if not isinstance(error, KeyError) or not isinstance(inputs, Mapping) or (error.args and error.args[0] in inputs):
+        return ""
+    return f"; an input set has {', '.join(_names_in(inputs))}"
+
+
+def _names_in(inputs: Mapping[str, Any]) -> Iterator[str]:
+    """The names of an input set, those of numbers in a structure as one writes them, such as p["low"]."""
+    for name, value in inputs.items():
+        if isinstance(value, Mapping):
+            for inner in _names_in(value):
+                first, bracket, rest = inner.partition("[")
+                yield f'{name}["{first}"]{bracket}{rest}'
+        else:
+            yield name
+
+
+def _told(error: BaseException, inputs: Inputs) -> str:
+    """What somebody's function fails with, on one line."""
+    return f"{type(error).__name__}: {error}".split("\n")[0] + missing_input(error, inputs)
 
 
 def kernel_modes(name: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from isa.errors import fault_in
-from sim.kernels.kernel import Kernel, KernelError
+from sim.kernels.kernel import Kernel, KernelError, missing_input
 from sim.processes import memory_limited
 
 
@@ -68,7 +68,8 @@ def _guarded(kernel: Kernel, path: Path) -> Kernel:
             except (Exception, SystemExit) as error:
                 if isinstance(error, (KernelError, *passed)):
                     raise
-                raise KernelError(f"{what} of {path} fails{fault_in(path, error)}") from error
+                asked = missing_input(error, next(iter(arguments), None))
+                raise KernelError(f"{what} of {path} fails{fault_in(path, error)}{asked}") from error
 
         return called
 

@@ -51,7 +51,10 @@ def _changes(kernel: Kernel, first: Inputs) -> Iterator[Change]:
             for by, side in ((1, "more"), (-1, "less")):
                 yield f"{name} one {side}", _with(kernel, where, _moved(by))
         if array.ndim == 2:
-            yield f"{name} read as its transpose", _with(kernel, where, lambda given: given.reshape(given.shape[::-1]).T)
+            yield (
+                f"{name} read as its transpose",
+                _with(kernel, where, lambda given: given.reshape(given.shape[::-1]).T),
+            )
     if any(len(pointer.shape) == 2 for pointer in kernel.signature.outputs):
         yield (
             "its outputs stored as their transposes",

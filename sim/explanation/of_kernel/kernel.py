@@ -13,7 +13,7 @@ from sim.explanation.explanation import place_of
 from sim.explanation.of_kernel.changes import changes_that_explain
 from sim.explanation.of_kernel.recognition import recognised
 from sim.explanation.places import places_of
-from sim.kernels.kernel import Inputs, Kernel, Outputs
+from sim.kernels.kernel import Inputs, Kernel, Outputs, steps_at
 from sim.kernels.tolerance import agreement
 
 GOLDEN: Final = "the golden reference"
@@ -107,8 +107,8 @@ def _traced(
             wrong = np.argwhere(~agreement(outputs[name], array, kernel.tolerance))
             if wrong.size:
                 place = tuple(int(at) for at in wrong[0])
-                made = [(step, array) for step, array in kernel.steps(case).items() if array.ndim == len(place)]
-                steps = ", ".join(f"{step} {array[place]}" for step, array in made)
+                made = steps_at(kernel.golden_steps(case), place)
+                steps = ", ".join(f"{step} {value}" for step, value in made.items())
                 yield f"input set {number}, {name}{place_of(place)}{f': {steps}' if steps else ''}"
                 found: dict[str, list[str]] = {}
                 for count in counts:

@@ -1,8 +1,8 @@
 """Which arguments of a kernel make its golden reference a known requantization, and which conventions that may be.
 
 Arguments, and fields of structures, are given roles by name where the name says it ("multiplier", "shift",
-"p.zero_point"), and by trying where it does not; what none of them is may be a constant of the code.  A role is believed where a convention reproduces the
-golden reference on every lane of all input sets.
+"p.zero_point"), and by trying where it does not; what none of them is may be a constant of the code.  A role is
+believed where a convention reproduces the golden reference on every lane of all input sets.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class KernelLanes:
 
     @cached_property
     def steps(self) -> Sequence[dict[str, Array]]:
-        return [dict(self.kernel.steps(case)) for case in self._cases]
+        return [self.kernel.golden_steps(case) for case in self._cases]
 
     @cached_property
     def given(self) -> Sequence[Inputs]:
