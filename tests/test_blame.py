@@ -20,6 +20,7 @@ from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
 
 FIRST, SECOND, OUTPUT = 0x10000, 0x20000, 0x30000
+ELEMENTS = {"a": frozenset([FIRST]), "b": frozenset([SECOND])}
 Binary = Callable[[VectorValue, VectorValue], VectorValue]
 ADD = replace(built_in_kernel("quantized_add", "tflite"), conventions={})
 """Steps that end in many zeros and are mostly twice or half of each other; there is no need to explain its faults."""
@@ -90,7 +91,7 @@ def test_a_lane_that_was_not_written_comes_from_itself() -> None:
 
 def lineage(function: Binary, steps: dict[str, int]) -> Lineage:
     inputs = {"a": FIRST, "b": SECOND}
-    return Lineage(OUTPUT, origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0]), steps, inputs, arrays=frozenset("ab"))
+    return Lineage(OUTPUT, origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0]), steps, inputs, arrays=ELEMENTS)
 
 
 @pytest.mark.parametrize(("behind", "parts_at"), [({"same": 6}, "same"), ({}, "difference")])
@@ -134,7 +135,7 @@ def test_of_a_step_that_had_one_value_in_all_right_lanes_nothing_is_learned(
     others: tuple[int, int], learned: bool
 ) -> None:
     origins = [(a, origin(neon.vsubq_s32, 0, [a, 0, 0, 0], [4, 0, 0, 0])) for a in others]
-    right = [Lineage(OUTPUT, found, {"difference": a - 4}, {}, arrays=frozenset("ab")) for a, found in origins]
+    right = [Lineage(OUTPUT, found, {"difference": a - 4}, {}, arrays=ELEMENTS) for a, found in origins]
     calibration = Calibration.of(right, lineage(neon.vsubq_s32, {"a": 10, "difference": 7}))
     assert ("difference" in calibration.makers) is learned
 

@@ -272,14 +272,19 @@ def bounded(inputs: Inputs) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("level", ["O0", "O1"])
-@pytest.mark.parametrize("low", [-9, 10], ids=["of the sum", "a bound"])
-def test_of_a_wrong_lane_that_is_a_bound_the_step_is_told_that_the_bound_was_compared_with(
-    low: int, level: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("a", "b", "low", "high"),
+    [(17, 4, -9, 90), (17, 4, 10, 90), (0, 1, 0, 1)],
+    ids=["no bound", "the lower bound", "and the upper one is the sum"],
+)
+def test_of_a_wrong_lane_that_is_a_bound_the_step_is_told_that_was_compared_with_it(
+    a: int, b: int, low: int, high: int, level: str, tmp_path: Path
 ) -> None:
-    """By a select or a branch; 21 halves to 10 and not to 11, and 10 is the lower bound too."""
+    """By a select or a branch; 21 halves to 11 and not to 10, which is the lower bound too."""
     text = "struct limits { int low, high; };" + BOUNDED.replace("<", "<=", 2).replace("i <= n", "i < n")
     kernel = bounded_kernel(text, tmp_path)
-    inputs = {"a": np.array([17], np.int32), "b": np.array([4], np.int32), "n": 1, "p": {"low": low, "high": 90}}
+    arrays = {"a": np.array([a], np.int32), "b": np.array([b], np.int32)}
+    inputs = {**arrays, "n": 1, "p": {"low": low, "high": high}}
     vectors = Vectors([inputs], [kernel.expected(inputs)], 0)
     mismatch = check_job(kernel, Job(kernel.sources[0], (f"-{level}",)), vectors, engine="machine").mismatch
     assert mismatch is not None

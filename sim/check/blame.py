@@ -15,6 +15,8 @@ from sim.check.origin import LaneOrigin, Node
 USUALLY = 0.9
 """Well above the half of the lanes in which a shift that rounds by a correction holds its result before it, and below
 all, because a lane can be right although a step of it was wrong."""
+SMALLEST = 8
+"""Bits of a number: that flags are equal says nothing."""
 ENOUGH = 2
 """A single value would be met by every constant."""
 
@@ -24,8 +26,8 @@ class Lineage:
     """One output lane: where it is, where it came from, the golden steps there, and its own element of each input.
 
     `inputs` gives the address of that element for each step that is an input, `numbers` what it holds, where known.
-    `arrays` are those of the call of which the lane came from some element; of a bound these only decided that it was
-    chosen.
+    `arrays` are those of the call of which the lane came from some element, with the addresses of these elements; of a
+    bound they only decided that it was chosen.
     """
 
     address: int
@@ -33,7 +35,7 @@ class Lineage:
     steps: Mapping[str, int]
     inputs: Mapping[str, int]
     numbers: Mapping[str, int] = field(default_factory=dict)
-    arrays: frozenset[str] = frozenset()
+    arrays: Mapping[str, frozenset[int]] = field(default_factory=dict)
     is_bound: bool = False
 
     @property
@@ -45,6 +47,14 @@ class Lineage:
     def is_chosen(self) -> bool:
         """Whether a constant was put there that no array decided, as far as can be told."""
         return bool(self.inputs) and self.is_written and not self.arrays
+
+    @cached_property
+    def computing(self) -> frozenset[Node]:
+        """The nodes that may hold a golden step: of a bound what the elements went into, which was compared with it."""
+        if not self.is_bound:
+            return frozenset(self.origin.nodes)
+        elements = frozenset[int]().union(*self.arrays.values())
+        return frozenset(_followers(node for at in elements for node in self.origin.readers.get(at, ())))
 
     @property
     def is_own(self) -> bool:
@@ -109,7 +119,7 @@ class Calibration:
     def of(cls, right: Iterable[Lineage], wrong: Lineage) -> Calibration:
         """What right lanes say about the instructions that a wrong lane came through."""
         calibration = cls()
-        own = [lineage for lineage in right if lineage.is_own and lineage.arrays >= wrong.arrays]
+        own = [lineage for lineage in right if lineage.is_own and lineage.arrays.keys() >= wrong.arrays.keys()]
         passed = {_instruction(node) for node in wrong.origin.nodes}
         for step in wrong.computed_steps:
             shares = {place: share for place, share in _shares(own, step).items() if place in passed}
@@ -122,7 +132,9 @@ class Calibration:
         return calibration
 
     def agrees(self, node: Node, step: str, value: int) -> bool:
-        """Whether the lane is the value of the step; a maker may keep only its low bits."""
+        """Whether the lane is the value of the step; a maker may keep only its low bits.  A flag is no number."""
+        if node.bits < SMALLEST:
+            return False
         instruction = _instruction(node)
         if instruction in self.makers.get(step, ()):
             return node.ends(value)
@@ -138,8 +150,8 @@ def _shares(lineages: Sequence[Lineage], step: str) -> dict[object, float]:
     for lineage in lineages:
         value = lineage.computed_steps.get(step)
         if value is not None:
-            held = {_instruction(node) for node in lineage.origin.nodes if node.bits >= 8 and node.ends(value)}
-            for instruction in {_instruction(node) for node in lineage.origin.nodes}:
+            held = {_instruction(node) for node in lineage.computing if node.bits >= SMALLEST and node.ends(value)}
+            for instruction in {_instruction(node) for node in lineage.computing}:
                 seen.setdefault(instruction, []).append((value, instruction in held))
     return {
         instruction: sum(held for _, held in cases) / len(cases)
@@ -184,7 +196,7 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
         if step in calibration.fused:
             unsettled.append(step)
             continue
-        reachable = set(lineage.origin.nodes)
+        reachable = set(lineage.computing)
         for before in found:
             if follows(before, step):
                 reachable &= _followers(found[before])

@@ -167,14 +167,16 @@ class LaneTracer:
             else:
                 spot = (addresses[output] + offset, _item_size(pointer), MEMORY)
         origin = origin_of(trace, *spot)
-        arrays = self._reached(number, origin).keys()
-        is_bound = not arrays
-        if len(arrays) < len(self._inputs()):
+        reached = self._reached(number, origin)
+        is_bound = not reached
+        if len(reached) < len(self._inputs()):
             decided = decided_origin_of(trace, *spot)
-            more = self._reached(number, decided).keys()
-            origin, arrays = (decided, more) if len(more) > len(arrays) else (origin, arrays)
+            more = self._reached(number, decided)
+            origin, reached = (decided, more) if len(more) > len(reached) else (origin, reached)
+        sizes = {pointer.name: _item_size(pointer) for pointer in self._inputs()}
+        arrays = {name: frozenset(addresses[name] + at * sizes[name] for at in some) for name, some in reached.items()}
         address = spot[0] if spot[2] == MEMORY else 0
-        return Lineage(address, origin, steps, inputs, numbers, frozenset(arrays), is_bound)
+        return Lineage(address, origin, steps, inputs, numbers, arrays, is_bound)
 
     def _offset(self, pointer: Pointer, number: int, output: str, position: Position) -> int:
         """Bytes from an array's start to its element at that position of an output, or as many elements from it on.
