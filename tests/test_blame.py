@@ -140,6 +140,26 @@ def test_of_a_step_that_had_one_value_in_all_right_lanes_nothing_is_learned(
     assert ("difference" in calibration.makers) is learned
 
 
+def test_nothing_is_learned_from_a_right_lane_that_came_from_fewer_arrays() -> None:
+    """Such as a bound that a branch chose, which passed through the same last instruction."""
+    six = origin(lambda a, b: neon.vsubq_s32(neon.vdupq_n_s32(8), neon.vdupq_n_s32(2)), 0, [0] * 4, [0] * 4)
+    right = [Lineage(OUTPUT, six, {"difference": of}, {}) for of in (700, 900)]
+    calibration = Calibration.of(right, lineage(neon.vsubq_s32, {"a": 10, "difference": 7}))
+    assert calibration == Calibration()
+
+
+def test_of_a_bound_a_constant_that_is_the_number_of_a_step_is_not_that_step() -> None:
+    def function(a: VectorValue, b: VectorValue) -> VectorValue:
+        negated: VectorValue = neon.vnegq_s32(neon.vsubq_s32(a, b))
+        result: VectorValue = neon.vaddq_s32(negated, neon.vaddq_s32(neon.vdupq_n_s32(2), neon.vdupq_n_s32(4)))
+        return result
+
+    parted = find_parting(replace(lineage(function, {"difference": 6, "twice": 12}), is_bound=True), Calibration())
+    assert parted is not None
+    assert parted.node is not None
+    assert parted.node.recorded.occurrence.instruction.form.mnemonic == "neg"
+
+
 def test_an_input_that_was_not_read_is_where_a_lane_parts() -> None:
     found = lineage(lambda a, b: neon.vaddq_s32(a, a), {"a": 10, "b": 4, "sum": 14})
     parted = find_parting(found, Calibration())
