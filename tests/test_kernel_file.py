@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -15,6 +17,7 @@ import sim.command.app
 from sim.check import check_kernel
 from sim.check.aim.aiming import aim
 from sim.check.vectors import make_vectors
+from sim.kernels import Kernel, KernelError, Signature
 from sim.kernels import KernelError
 from sim.kernels.kernel import missing_input
 from sim.kernels.kernel_file import load_kernel
@@ -355,13 +358,24 @@ def test_a_kernel_file_without_its_ending_is_named(example: Path, monkeypatch: p
     assert (result.exit_code, "that of the file beside you is product.py" in result.stderr) == (2, True)
 
 
+def test_files_of_a_kernel_are_paths_however_they_are_given() -> None:
+    given: dict[str, Any] = {"name": "f", "symbol": "f", "signature": Signature(()), "golden": dict}
+    ways: list[Any] = ["f.c", Path("f.c"), ("f.c",), [Path("f.c")]]
+    assert [Kernel(**given, sources=one, with_sources=one).sources for one in ways] == [(Path("f.c"),)] * 4
+    kernel = Kernel(**given, sources=("f.c",))
+    assert (kernel.with_sources, replace(kernel, name="g").sources) == ((), (Path("f.c"),))
+    assert pickle.loads(pickle.dumps(kernel)).sources == (Path("f.c"),)
+    with pytest.raises(TypeError, match="sources"):
+        Kernel(**given)
+
+
 def test_sources_may_be_text_and_those_that_are_not_there_are_named(
     example: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a program finds them that imports the file, or loads it from elsewhere."""
     kernel = load_kernel(str(example))
     monkeypatch.chdir(example.parent)
-    as_text = replace(kernel, sources=("product.c",))  # type: ignore[arg-type]  # what people write
+    as_text = replace(kernel, sources=("product.c",))  # what people write
     assert check_kernel(as_text, levels=("O1",), vectors=50).passed
     monkeypatch.chdir("/")
     with pytest.raises(KernelError, match=r"the source product\.c is not there: sim\.kernels\.load_kernel finds it"):

@@ -256,7 +256,10 @@ def test_a_source_that_does_not_compile_fails_with_the_compilers_words(
     [
         ({"levels": ("O9",)}, "levels takes some of O0, O1, O2, O3, Os, Oz, not 'O9'"),
         ({"engine": "abacus"}, "engine takes one of lockstep, machine, not 'abacus'"),
-        ({"vectors": -1}, "vectors and seed take 0 or more, not -1"),
+        ({"levels": "O2"}, r"levels takes some of O0, O1, O2, O3, Os, Oz as a tuple, such as \('O2',\)"),
+        ({"vectors": -1}, "vectors takes a whole number of 0 or more, not -1"),
+        ({"seed": "x"}, "seed takes a whole number of 0 or more, not 'x'"),
+        ({"seed": 1.5}, "seed takes a whole number of 0 or more, not 1.5"),
     ],
 )
 def test_other_arguments_are_refused(options: dict[str, Any], sentence: str) -> None:

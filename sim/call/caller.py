@@ -123,11 +123,7 @@ class Caller:
             if value not in argument.functions:
                 raise KernelError(f"the argument {argument.name!r} is none of its functions: {value!r:.60}")
             return (0 if value is None else self.image.symbol(value).address).to_bytes(8, "little")
-        try:
-            data = bytearray(as_bytes(argument, value))
-        except (TypeError, ValueError, OverflowError, KeyError) as error:
-            kind = "such structure" if isinstance(argument, Struct) else argument.type
-            raise KernelError(f"the argument {argument.name!r} is no {kind}: {error}") from None
+        data = bytearray(bytes_of(argument, value))
         for offset, pointer in argument.pointers if isinstance(argument, Struct) else ():
             data[offset : offset + 8] = address_of(pointer, placed).to_bytes(8, "little")
         return bytes(data)
@@ -150,3 +146,12 @@ class Caller:
     def _write(self, address: int, data: bytes) -> None:
         for memory in self._memories:
             memory.write(address, data)
+
+
+def bytes_of(argument: ByValue, value: Any) -> bytes:
+    """The bytes of a number, vector or structure by value, `as_bytes`.  Raises KernelError for what it cannot be."""
+    try:
+        return as_bytes(argument, value)
+    except (TypeError, ValueError, OverflowError, KeyError) as error:
+        kind = "such structure" if isinstance(argument, Struct) else argument.type
+        raise KernelError(f"the argument {argument.name!r} is no {kind}: {error}") from None

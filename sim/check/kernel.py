@@ -8,6 +8,7 @@ from functools import partial
 from sim.call.call import CallResult, CompiledKernel, Engine, ProgramKernel
 from sim.call.kernel_image import open_kernel
 from sim.check.aim.aiming import aim
+from sim.check.amounts import require_amounts
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.external import ExternalBackend, check_external_backend
 from sim.check.repair.place import with_faults
@@ -16,7 +17,7 @@ from sim.check.separation import separation_of
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.toolchain.compilers import fixed_flags, is_source
-from sim.toolchain.levels import LEVELS
+from sim.toolchain.levels import LEVELS, require_levels
 from sim.toolchain.objects import compilers_of
 
 
@@ -39,11 +40,14 @@ def check_kernel(
     With the engine "machine" compiled code runs without the emulator beside it, some 20 times faster.
 
     What differs, does not build or stops is an outcome of the report, and an interrupt ends it early.  Raises
-    ValueError for other levels, KernelError where a source is not there, where the golden reference or a convention
-    fails, ToolchainUnavailable.
+    ValueError for other levels, vectors and seeds, KernelError where a source is not there, where the golden reference
+    or a convention fails, ToolchainUnavailable.
     """
-    if unknown := [level for level in levels if level not in LEVELS]:
-        raise ValueError(f"levels takes some of {', '.join(LEVELS)}, not {unknown[0]!r}")
+    if not isinstance(kernel, Kernel):  # what a type checker says, to those who have none
+        how = "sim.kernels.load_kernel makes one of a file, built_in_kernel of a name"
+        raise KernelError(f"check_kernel takes a Kernel, not {kernel!r:.60}: {how}")
+    require_levels(levels)
+    require_amounts(vectors=vectors, seed=seed)
     if missing := [file for file in (*kernel.sources, *kernel.with_sources) if not file.is_file()]:
         raise KernelError(
             f"the source {missing[0]} is not there: sim.kernels.load_kernel finds it beside a kernel file"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from importlib import import_module
@@ -33,6 +33,8 @@ Inputs = Mapping[str, Any]
 """One input set: arrays and numbers by name."""
 Outputs = Mapping[str, np.ndarray]
 """The output arrays by name."""
+GivenFiles = str | Path | Iterable[str | Path]
+"""One file, or several."""
 
 
 class KernelError(LanewiseError):
@@ -65,6 +67,32 @@ def _by_field(function: Callable[[Inputs], Outputs]) -> Callable[[Inputs], Outpu
     return taken_apart
 
 
+class SourceFiles:
+    """A field of a dataclass that takes one file or several, as texts or paths, and is a tuple of paths.
+
+    It is a descriptor, by whose `__set__` type checkers know what the field takes.
+    """
+
+    def __init__(self, default: tuple[Path, ...] | None = None) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._key = f"_{name}"
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> tuple[Path, ...]:
+        """Of the class, the default; without one the field must be given."""
+        if instance is not None:
+            found: tuple[Path, ...] = instance.__dict__[self._key]
+            return found
+        if self._default is None:
+            raise AttributeError(self._key)
+        return self._default
+
+    def __set__(self, instance: object, files: GivenFiles) -> None:
+        several = (files,) if isinstance(files, str | Path) else files
+        instance.__dict__[self._key] = tuple(map(Path, several))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
     """One kernel, in all the ways it is run.
@@ -73,9 +101,10 @@ class Kernel:
     no `corners` and `sample` of its own.  Raises ValueError for a domain that does not fit the signature.
 
     - `symbol` is the function's name in the object.
-    - `sources` are alternatives, each the whole kernel; `with_sources` are what every one of them needs besides:
-      sources, objects and libraries that are linked with it.  With `constructors` those of static objects run before
-      the calls.  `flags` are those that sources need, such as "-march=armv8.2-a+dotprod".
+    - `sources` are alternatives, each the whole kernel: C, C++, assembly, an object or a shared library, as texts or
+      paths; `with_sources` are what every one of them needs besides: sources, objects and libraries that are linked
+      with it.  With `constructors` those of static objects run before the calls.  `flags` are those that sources need,
+      such as "-march=armv8.2-a+dotprod".
     - `golden` returns the outputs; on what is no input of the kernel it raises.
     - `steps` gives the value after each step of the arithmetic, by the step's name, one number per output lane; a step
       named like a pointer argument is that input itself.
@@ -102,7 +131,7 @@ class Kernel:
 
     name: str
     symbol: str
-    sources: tuple[Path, ...]
+    sources: SourceFiles = SourceFiles()  # a descriptor
     signature: Signature
     golden: Callable[[Inputs], Outputs]
     steps: Callable[[Inputs], Mapping[str, np.ndarray]] = _no_steps
@@ -118,16 +147,12 @@ class Kernel:
     tolerance: Tolerance | None = None
     flags: tuple[str, ...] = ()
     summary: str = ""
-    with_sources: tuple[Path, ...] = ()
+    with_sources: SourceFiles = SourceFiles(())  # a descriptor
     constructors: bool = False
     typical: Inputs = field(default_factory=dict)
     work: tuple[str, Extent] | None = None
 
     def __post_init__(self) -> None:
-        for files in ("sources", "with_sources"):  # text is what people write there
-            given = getattr(self, files)
-            named = (given,) if isinstance(given, str | Path) else given
-            object.__setattr__(self, files, tuple(map(Path, named)))
         if any("." in output.name for output in self.signature.outputs):
             object.__setattr__(self, "golden", _by_field(self.golden))
             by_field = {name: _by_field(function) for name, function in self.conventions.items()}

@@ -8,7 +8,9 @@ from typing import NamedTuple, get_args
 
 from sim.call.call import Engine
 from sim.check.aim.aiming import aim
+from sim.check.amounts import require_amounts
 from sim.check.check import Job, check_job, jobs_of
+from sim.check.given import require_inputs
 from sim.check.report import Outcome, Report
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels.kernel import Inputs, Kernel
@@ -19,8 +21,7 @@ from sim.shrink.database import Kept
 from sim.shrink.failing import Shrunk, shrink
 from sim.shrink.trial import Failure, Trial, alone
 from sim.toolchain.image import ImageError
-from sim.toolchain.levels import LEVELS
-from sim.toolchain.objects import compilers_of
+from sim.toolchain.levels import LEVELS, require_levels
 from sim.toolchain.tools import ToolchainError
 from sim.view.junit import PROPERTIES
 
@@ -43,17 +44,22 @@ def assert_kernel_equal(
 
     Failing inputs are shrunk, kept in Hypothesis's database of examples, and run first the next time.  In a pytest run
     the figures become properties of the test.  Raises AssertionError, also where nothing was compared; KernelError for
-    a kernel that cannot be used; ValueError for other arguments; ToolchainUnavailable.
+    a kernel that cannot be used, and, before anything runs, for `inputs` that are none of its own; ValueError for other
+    arguments; ToolchainUnavailable.
     """
     __tracebackhide__ = True
+    require_levels(levels)
     chosen = kernel if isinstance(kernel, Kernel) else kernel_of(str(kernel))
-    request = Request(chosen, name_of(chosen), tuple(levels), vectors, session_seed() if seed is None else seed, engine)
-    if unknown := [level for level in request.levels if level not in LEVELS]:
-        raise ValueError(f"levels takes some of {', '.join(LEVELS)}, not {unknown[0]!r}")
+    own_seed = session_seed() if seed is None else seed
+    request = Request(
+        kernel=chosen, name=name_of(chosen), levels=tuple(levels), vectors=vectors, seed=own_seed, engine=engine,
+        are_given=inputs is not None,
+    )  # fmt: skip
     if request.engine not in get_args(Engine):
         raise ValueError(f"engine takes one of {', '.join(get_args(Engine))}, not {request.engine!r}")
-    if request.vectors < 0 or request.seed < 0:
-        raise ValueError(f"vectors and seed take 0 or more, not {min(request.vectors, request.seed)}")
+    require_amounts(vectors=request.vectors, seed=request.seed)
+    if inputs is not None:
+        require_inputs(chosen, inputs)
     text = _Assertion(request).given(inputs) if inputs is not None else _Assertion(request).drawn()
     if text:
         raise AssertionError(text)

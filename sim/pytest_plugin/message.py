@@ -6,10 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from sim.call.call import Engine
 from sim.check.check import Job
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors
+from sim.kernels.input_tree import leaves
 from sim.kernels.kernel import Inputs, Kernel
 from sim.shrink.failing import Shrunk
 from sim.shrink.literal import is_literal, literal
@@ -18,12 +21,14 @@ from sim.toolchain.levels import LEVELS
 from sim.toolchain.shell import typed
 from sim.view.lanes import lane_table
 
+MOST_WRITTEN = 1000
+"""Numbers of an input set that stands in a line."""
 _IMPORT = "from sim.pytest_plugin import assert_kernel_equal"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of an assertion; `name` is None for a kernel that no text names."""
+    """The arguments of an assertion; `name` is None for a kernel that no text names; `are_given` is of its inputs."""
 
     kernel: Kernel
     name: str | None
@@ -31,12 +36,15 @@ class Request:
     vectors: int
     seed: int
     engine: Engine
+    are_given: bool = False
 
     def lines(self, job: Job | None = None, inputs: Inputs | None = None) -> tuple[str, ...]:
         """The Python lines that do it again: all of it, or only one implementation; on its vectors, or on one input
-        set that can be written down.
+        set that can be written down; on the `inputs` that were given where these are too many numbers for a line.
         """
-        made = literal(inputs) if inputs is not None and is_literal(inputs) else None
+        numbers = 0 if inputs is None else sum(np.size(leaf) for leaf in leaves(inputs).values())
+        is_long = numbers > MOST_WRITTEN
+        made = literal(inputs) if inputs is not None and not is_long and is_literal(inputs) else None
         levels = self.levels
         if job is not None:  # those of the program of intrinsics are none
             compiled = (job.flags[0].removeprefix("-"),) if job.flags else LEVELS[:1]
@@ -44,11 +52,16 @@ class Request:
         parts = [
             "kernel" if self.name is None else json.dumps(self.name),
             *([f"levels={literal(levels).text}"] if levels != LEVELS else []),
-            f"vectors={self.vectors}" if made is None else f"inputs={made.text}",
+            f"inputs={made.text}"
+            if made is not None
+            else "inputs=inputs"
+            if is_long and self.are_given
+            else f"vectors={self.vectors}",
             f"seed={self.seed}",
             *([f'engine="{self.engine}"'] if self.engine != "lockstep" else []),
         ]
-        return (*(made.imports if made is not None else ()), _IMPORT, f"assert_kernel_equal({', '.join(parts)})")
+        what = f"  # inputs: the {numbers:,} numbers that were given" if "inputs=inputs" in parts else ""
+        return (*(made.imports if made is not None else ()), _IMPORT, f"assert_kernel_equal({', '.join(parts)}){what}")
 
     def debug(self, job: Job) -> str:
         """The command that opens the first failing call of an implementation where it goes wrong, made small; "" where
