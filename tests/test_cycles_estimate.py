@@ -18,8 +18,18 @@ import pytest
 
 from isa.catalogue import instruction_of
 from isa.errors import LanewiseError
-from sim.call.single import ArgumentError
-from sim.cycles import CyclesEstimate, MeasuredError, Work, estimate, work_of
+from sim.cycles import (
+    ArgumentError,
+    CyclesEstimate,
+    MeasuredError,
+    UsageError,
+    Work,
+    estimate,
+    load_core,
+    time_kernel,
+    work_of,
+)
+from sim.kernels import built_in_kernel
 from sim.timing.model.stream import Executed
 from support.command import lanewise
 
@@ -134,6 +144,41 @@ def test_what_is_missing_is_asked_for_by_its_keyword(tmp_path: Path) -> None:
         estimate(file, "sum")
     with pytest.raises(LanewiseError, match=r"takes 3 arguments \(a, by, n\), not 1$"):
         estimate(file, "sum", [1])
+
+
+def test_a_level_has_a_hyphen_or_none_and_a_core_may_stand_alone(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("int twice(int n) { return 2 * n; }\n")
+    tables = [
+        repr(estimate(tmp_path / "f.c", "twice", [3], cores=cores, levels=levels))
+        for cores, levels in ((("cortex-a55",), ("-O1",)), ("cortex-a55", ("O1",)), (load_core("cortex-a55"), ("O1",)))
+    ]
+    assert tables[1:] == tables[:1] * 2
+    assert "-O1" in tables[0]
+
+
+@pytest.mark.parametrize("levels", [("O9",), ("O2", "fast"), "O2"])
+def test_another_level_is_refused_before_anything_is_compiled(levels: Sequence[str]) -> None:
+    with pytest.raises(ValueError, match="levels takes some of O0, O1, O2, O3, Os, Oz"):
+        estimate("requantize", levels=levels)
+    with pytest.raises(ValueError, match="levels takes some of O0, O1, O2, O3, Os, Oz"):
+        time_kernel(built_in_kernel("requantize"), levels=levels)
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [({"symbol": "f"}, "symbol"), ({"arguments": [1]}, "arguments"), ({"count": 3}, "count")],
+)
+def test_what_would_be_passed_over_beside_a_kernel_is_refused(more: dict[str, Any], named: str) -> None:
+    with pytest.raises(UsageError, match=f"{named} is for a function or a loop, and requantize, mode .* is a kernel"):
+        estimate(built_in_kernel("requantize"), **more)
+
+
+def test_a_list_is_an_array_and_a_wrong_one_is_told_in_short(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("int first(const int *a) { return a[0]; }\n")
+    taken = estimate(tmp_path / "f.c", "first", [[1, 2, 3]], cores="cortex-a55")
+    assert repr(taken) == repr(estimate(tmp_path / "f.c", "first", ["1,2,3"], cores="cortex-a55"))
+    with pytest.raises(ArgumentError, match=r"^'\[0\.5, [^']{54}'\.\.\. is no value of the argument 'a'"):
+        estimate(tmp_path / "f.c", "first", [np.full(500, 0.5)], cores="cortex-a55")
 
 
 def test_what_does_not_run_on_a_core_is_marked_where_its_cycles_stand(loop: Path) -> None:

@@ -33,6 +33,8 @@ from sim.toolchain.objects import open_image
 
 LARGEST_COUNT = 1 << 24
 """Elements of an array that is made here."""
+LONGEST_TOLD = 60
+"""Characters of a text that a sentence repeats."""
 
 
 class ArgumentError(LanewiseError):
@@ -97,7 +99,8 @@ def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signatur
                 lanes = _array(argument.dtype, text) if text[:1] in "[@" else _numbers(argument.dtype, text, count)
                 value = np.reshape(lanes, argument.type.shape)
         except (ValueError, TypeError, ArithmeticError) as error:
-            raise ArgumentError(f"{text!r} is no value of the argument {argument.name!r}: {error}") from None
+            told = repr(text) if len(text) <= LONGEST_TOLD else f"{text[:LONGEST_TOLD]!r}..."
+            raise ArgumentError(f"{told} is no value of the argument {argument.name!r}: {error}") from None
         values[argument.name] = value
         shaped.append(argument)
     return Signature(tuple(shaped), signature.returns, signature.returned), values

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from isa.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from sim.call.single import ArgumentError
     from sim.cycles.cores import REAL_CORES
     from sim.cycles.difference import InstructionDifference, differences
     from sim.cycles.estimates import CyclesEstimate, EstimateRow, MeasuredError, estimate, read_measured
     from sim.cycles.input import TimedCall, TimedLoop, kernel_call
     from sim.cycles.kernel import advise, hottest_loop, loop_in_file, sweep, time_kernel
+    from sim.cycles.options import UsageError
     from sim.cycles.result import Conditions, LoopResult, TimedResult, time_on
     from sim.cycles.work import Work, work_of
     from sim.timing.analysis.advice import Advice, best_advice
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "REAL_CORES",
     "Advice",
+    "ArgumentError",
     "BareLoopError",
     "Bound",
     "Bounds",
@@ -62,6 +65,7 @@ __all__ = [
     "TimedLoop",
     "TimedResult",
     "TopDown",
+    "UsageError",
     "Work",
     "advise",
     "best_advice",
@@ -98,6 +102,7 @@ if not TYPE_CHECKING:
         {
             "REAL_CORES": "sim.cycles.cores",
             "Advice": "sim.timing.analysis.advice",
+            "ArgumentError": "sim.call.single",
             "BareLoopError": "sim.timing.loops.body",
             "Bound": "sim.timing.analysis.bounds",
             "Bounds": "sim.timing.analysis.bounds",
@@ -121,6 +126,7 @@ if not TYPE_CHECKING:
             "TimedLoop": "sim.cycles.input",
             "TimedResult": "sim.cycles.result",
             "TopDown": "sim.timing.analysis.top_down",
+            "UsageError": "sim.cycles.options",
             "Work": "sim.cycles.work",
             "advise": "sim.cycles.kernel",
             "best_advice": "sim.timing.analysis.advice",

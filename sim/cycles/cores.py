@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,6 +22,12 @@ def chosen_cores(text: str) -> list[Core]:
     if not names:
         raise CoreError(f"name a core: {', '.join(core_names())}, or the path of a core file (.toml)")
     return [named_core(name) for name in names]
+
+
+def cores_of(cores: str | Core | Sequence[str | Core]) -> list[Core]:
+    """The cores that are named or given; one may stand alone.  Raises CoreError."""
+    several = [cores] if isinstance(cores, str | Core) else cores
+    return [named_core(core) if isinstance(core, str) else core for core in several]
 
 
 def named_core(name: str) -> Core:

@@ -18,7 +18,7 @@ from isa.errors import LanewiseError
 from isa.processors import PROCESSORS
 from sim.call.needs import lacking, needs_of
 from sim.call.single import ArgumentError
-from sim.cycles.cores import REAL_CORES, named_core
+from sim.cycles.cores import REAL_CORES, cores_of
 from sim.cycles.input import Timed, TimedCall, kernel_calls
 from sim.cycles.limits import LIMIT
 from sim.cycles.options import TimingRequest, UsageError, find_timed
@@ -27,9 +27,10 @@ from sim.cycles.work import Work, work_of
 from sim.kernels.kernel import Kernel
 from sim.timing.analysis.report import Json
 from sim.timing.model.core import Core
+from sim.toolchain.levels import level_flags
 
 _COLUMNS: Final = ("timed", "core", "cycles")
-Argument = str | int | float | np.generic | npt.NDArray[Any]
+Argument = str | int | float | np.generic | npt.NDArray[Any] | Sequence[Any]
 """Of a function: the text of it, a number, or an array."""
 Measured = Mapping[tuple[str, str], float]
 """Cycles that were measured, by what was timed (such as "kernel.c -O2") and by core."""
@@ -197,8 +198,8 @@ def estimate(
     symbol: str | None = None,
     arguments: Sequence[Argument] = (),
     *,
-    cores: Sequence[str | Core] = REAL_CORES,
-    levels: Sequence[str] = ("-O2",),
+    cores: str | Core | Sequence[str | Core] = REAL_CORES,
+    levels: Sequence[str] = ("O2",),
     flags: Sequence[str] = (),
     length: int | None = None,
     seed: int | None = None,
@@ -210,21 +211,25 @@ def estimate(
 
     `what` is a kernel, its name or file, or another file that `lanewise cycles` takes, with the function and its
     arguments where it needs them: texts as there, numbers, or arrays of numbers.  `length` and `seed` are of a kernel's
-    call, `count` iterations of a loop.
+    call, `count` iterations of a loop; `levels` are "O0" to "Oz".
     Nanoseconds and GOPS are those at `megahertz`, else at the clock of the core file, if it has one.  `measured` are
     cycles, or the path of a CSV file with columns timed, core, cycles.  All cycles are with hot caches.  Raises
-    UsageError for what does not go together, CoreError, MeasuredError, and what compiling and calling raise.
+    UsageError for what does not go together, ArgumentError, ValueError for other levels, CoreError, MeasuredError, and
+    what compiling and calling raise.
     """
     beside = measured if isinstance(measured, Mapping) else read_measured(Path(measured)) if measured else {}
-    chosen = [named_core(core) if isinstance(core, str) else core for core in cores]
+    chosen, compiled_at = cores_of(cores), level_flags(levels)
     if isinstance(what, Kernel):
+        others = {"symbol": symbol is not None, "arguments": len(arguments) > 0, "count": count is not None}
+        if given := [name for name, is_given in others.items() if is_given]:
+            raise UsageError(f"{given[0]} is for a function or a loop, and {what.title} is a kernel")
         title, timed = (
             what.title,
-            list[Timed](kernel_calls(what, levels, flags, length, 1 if seed is None else seed, LIMIT)),
+            list[Timed](kernel_calls(what, compiled_at, flags, length, 1 if seed is None else seed, LIMIT)),
         )
     else:
         wanted = TimingRequest(
-            what=str(what), symbol=symbol, arguments=tuple(map(_text_of, arguments)), levels=tuple(levels),
+            what=str(what), symbol=symbol, arguments=tuple(map(_text_of, arguments)), levels=compiled_at,
             flags=tuple(flags), limit=LIMIT, length=length, seed=seed, count=count,
         )  # fmt: skip
         try:
@@ -240,9 +245,10 @@ def estimate(
 
 def _text_of(argument: Argument) -> str:
     """An argument as `lanewise run` takes it."""
-    if isinstance(argument, np.ndarray):
-        return json.dumps(argument.tolist())
-    return argument if isinstance(argument, str) else str(np.asarray(argument).item())
+    if isinstance(argument, str):
+        return argument
+    numbers = np.asarray(argument)
+    return json.dumps(numbers.tolist()) if numbers.ndim else str(numbers.item())
 
 
 def estimate_of(

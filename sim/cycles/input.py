@@ -25,6 +25,7 @@ from sim.timing.model.stream import Executed
 from sim.timing.native.array_stream import array_stream
 from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image
+from sim.toolchain.levels import level_flags
 
 ASSEMBLY = (".s", ".S")
 _LONGEST_STREAM = 1_000_000  # instructions of a loop that is no `Loop`
@@ -115,14 +116,15 @@ def kernel_calls(
 
 
 def kernel_call(
-    kernel: Kernel, inputs: Inputs, level: str = "-O2", flags: Sequence[str] = (), limit: int = MAX_INSTRUCTIONS
+    kernel: Kernel, inputs: Inputs, level: str = "O2", flags: Sequence[str] = (), limit: int = MAX_INSTRUCTIONS
 ) -> TimedCall:
-    """One call of a kernel's first source, compiled at a level such as -O2, on one input set.
+    """One call of a kernel's first source, compiled at a level ("O0" to "Oz"), on one input set.
 
-    It may take `limit` instructions.  Raises KernelError for the inputs, and what compiling and calling raise:
-    ToolchainError, ImageError, ExecutionError, CallError.
+    It may take `limit` instructions.  Raises ValueError for another level, KernelError for the inputs, and what
+    compiling and calling raise: ToolchainError, ImageError, ExecutionError, CallError.
     """
-    return _compiled_call(kernel, dict(kernel.arguments(inputs)), level, flags, limit)
+    (flag,) = level_flags((level,))
+    return _compiled_call(kernel, dict(kernel.arguments(inputs)), flag, flags, limit)
 
 
 def _compiled_call(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from sim.call.call import MAX_INSTRUCTIONS
-from sim.cycles.cores import REAL_CORES
+from sim.cycles.cores import REAL_CORES, cores_of
 from sim.cycles.input import kernel_calls
 from sim.cycles.result import TimedResult, time_on
 from sim.kernels.kernel import Kernel
@@ -19,28 +19,29 @@ from sim.timing.loops.bare_loop import body_in_file, loop_of_body
 from sim.timing.loops.found_loops import find_loops, hottest
 from sim.timing.loops.loop import Loop
 from sim.timing.model.core import Core
-from sim.timing.model.core_file import load_core
 from sim.timing.model.stream import Executed
+from sim.toolchain.levels import level_flags
 
 
 def time_kernel(
     kernel: Kernel,
-    cores: Sequence[str | Core] = REAL_CORES,
+    cores: str | Core | Sequence[str | Core] = REAL_CORES,
     *,
-    levels: Sequence[str] = ("-O2",),
+    levels: Sequence[str] = ("O2",),
     flags: Sequence[str] = (),
     length: int | None = None,
     seed: int = 1,
 ) -> list[TimedResult]:
-    """Time a typical call of a kernel on each core: its first source at each of the levels, then its program.
+    """Time a typical call of a kernel on each core: its first source at each of the `levels` ("O0" to "Oz"), then its
+    program.
 
     The call is the largest of a hundred random ones, drawn from `seed`; where the kernel has rows of any length, one
     row of `length` elements (256).  Results are in the order of the calls, for each in that of the cores, in cycles.
-    Raises KernelError, CoreError, and what compiling and calling raise: ToolchainError, ImageError, ExecutionError,
-    CallError.
+    Raises ValueError for other levels, KernelError, CoreError, and what compiling and calling raise:
+    ToolchainError, ImageError, ExecutionError, CallError.
     """
-    chosen = [load_core(core) if isinstance(core, str) else core for core in cores]
-    calls = kernel_calls(kernel, levels, flags, length, seed, MAX_INSTRUCTIONS)
+    chosen = cores_of(cores)
+    calls = kernel_calls(kernel, level_flags(levels), flags, length, seed, MAX_INSTRUCTIONS)
     return [time_on(call, core) for call in calls for core in chosen]
 
 
