@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from isa.errors import LanewiseError
     from isa.intrinsics import Program
     from isa.processors import UnknownFeature
+    from sim.doctor import __version__
     from sim.emulator import Emulator
     from sim.explanation.answer import explain
     from sim.kernels import Kernel
@@ -38,6 +39,7 @@ __all__ = [
     "UnknownFeature",
     "Unpredictable",
     "UnsupportedInstruction",
+    "__version__",
     "explain",
 ]
 
@@ -59,6 +61,7 @@ if not TYPE_CHECKING:
             "UnknownFeature": "isa.processors",
             "Unpredictable": "sim.machine.errors",
             "UnsupportedInstruction": "sim.machine.errors",
+            "__version__": "sim.doctor",
             "explain": "sim.explanation.answer",
         },
     )

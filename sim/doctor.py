@@ -13,6 +13,8 @@ from isa.errors import pip_install
 from sim.toolchain.compilers import compiler_version
 from sim.toolchain.tools import ToolchainUnavailable, cache_directory
 
+__version__: Final = version("lanewise")
+"""Of this package, such as "0.1.0"; that of `pyproject.toml`."""
 OLDEST_PYTHON: Final = (3, 11)
 
 

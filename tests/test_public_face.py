@@ -6,17 +6,20 @@ import ast
 import builtins
 import inspect
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import nbformat
+import numpy as np
 import pytest
 
 import isa
 import rtl_models
 import sim
+from sim import explain, explanation
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (isa, sim, rtl_models)
@@ -66,6 +69,22 @@ def imported_names(module: ModuleType) -> set[str]:
         for alias in node.names
         if alias.name != "lazy_exports"
     }
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert sim.__version__ == project["version"]
+
+
+def test_an_explanation_and_its_parts_have_public_names() -> None:
+    found = explain(np.array([0], np.int8), accumulators=np.array([-2]), multiplier=1 << 30, shift=1)
+    assert isinstance(found, explanation.Explanation)
+    parts: list[object] = [found.matches[0], found.nearest[0], found.nearest[0].traces[0]]
+    parts += [found.nearest[0].traces[0].steps[0]]
+    parts += [one for match in found.matches for one in (*match.alike[:1], *match.directed[:1])][:2]
+    assert {type(part).__name__ for part in parts} <= set(explanation.__all__)
+    with pytest.raises(explanation.QuestionError):
+        explain(np.array([0]), accumulators=np.array([-2]), multiplier=1 << 30, shift=1)
 
 
 def test_every_public_module_is_listed_once() -> None:

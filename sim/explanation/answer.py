@@ -70,8 +70,9 @@ def explain(
     Accumulators are scaled by `multiplier` (Q0.31) and `shift` (bits to the right; negative to the left), or by the
     real `scale`, from which each system derives its own; each is one number, or one for each channel, `axis` being
     theirs.  Of an addition, `scale` is that of the output.  `zero_point` is added at the end; `minimum` and `maximum`
-    are the activation's bounds, and what they mean depends on the convention.  `QuestionError`, a ValueError, says in
-    one sentence what is wrong.
+    are the activation's bounds, and what they mean depends on the convention.
+
+    Raises QuestionError, a ValueError whose message is one sentence.
 
     >>> explain(np.array([0], np.int8), accumulators=np.array([-2]), multiplier=2**30, shift=1).names[0]
     'single_rounding'

@@ -53,6 +53,7 @@ class Trace:
         return ", ".join(told)
 
     def as_json(self) -> dict[str, Any]:
+        """Plain data, fractions as text."""
         steps = [
             {"name": step.name, "value": step.value, "exact": str(step.exact), "event": step.event}
             for step in self.steps
@@ -98,6 +99,7 @@ class Match:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """It, then those that were not told from it."""
         return (self.name, *(other.name for other in self.alike))
 
 
@@ -113,6 +115,7 @@ class Near:
 
     @property
     def name(self) -> str:
+        """The first of them, which is traced."""
         return self.names[0]
 
 
