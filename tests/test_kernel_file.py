@@ -18,7 +18,6 @@ from sim.check import check_kernel
 from sim.check.aim.aiming import aim
 from sim.check.vectors import make_vectors
 from sim.kernels import Kernel, KernelError, Signature
-from sim.kernels import KernelError
 from sim.kernels.kernel import missing_input
 from sim.kernels.kernel_file import load_kernel
 

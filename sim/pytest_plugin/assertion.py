@@ -22,6 +22,7 @@ from sim.shrink.failing import Shrunk, shrink
 from sim.shrink.trial import Failure, Trial, alone
 from sim.toolchain.image import ImageError
 from sim.toolchain.levels import LEVELS, require_levels
+from sim.toolchain.objects import compilers_of
 from sim.toolchain.tools import ToolchainError
 from sim.view.junit import PROPERTIES
 
