@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Final
 
 from rich import box
@@ -128,7 +129,7 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
     sizes = proof.known & kernel.signature.sizes
     for held, so in ((sizes, "only of these sizes"), (proof.known - sizes, "only as they are in the examples")):
         if held:
-            spoken.append(f"{so}: {', '.join(_held(proof, name) for name in sorted(held))}")
+            spoken.append(f"{so}: {', '.join(_held(proof, kernel, name) for name in sorted(held))}")
     if proof.refused_inputs:
         spoken.append("assumed: inputs that the golden reference does not refuse")
     if proof.is_floating:
@@ -149,11 +150,11 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
         console.print(f"[yellow]unknown[/yellow]: {escape(proof.untraceable)}", highlight=False, soft_wrap=True)
 
 
-def _held(proof: KernelProof, name: str) -> str:
-    """A number that shapes have as it is in their examples, with what it is there where it is an argument."""
-    given = [shape.example.get(name) for shape in proof.shapes]
-    numbers = {number for number in given if isinstance(number, int)}
-    return f"{name} {in_runs(numbers)}" if all(isinstance(number, int) for number in given) else name
+def _held(proof: KernelProof, kernel: Kernel, name: str) -> str:
+    """A number that shapes have as it is in their examples, with what it is there where it is an input or argument."""
+    given = [{**kernel.arguments(shape.example), **shape.example}.get(name) for shape in proof.shapes]
+    numbers = {int(number) for number in given if isinstance(number, Integral)}
+    return f"{name} {in_runs(numbers)}" if all(isinstance(number, Integral) for number in given) else name
 
 
 def _not_proved(proof: KernelProof, build: BuildProof) -> list[str]:
