@@ -17,11 +17,8 @@ from sim.cycles import Advice, advise, best_advice, estimate
 from sim.machine.machine import Machine
 from sim.timing.analysis.advice import LONGEST
 from sim.timing.analysis.advice import advise as tried_on
-from sim.timing.analysis.edits import (
-    CodeEdit,
-    TriedCode,
+from sim.timing.analysis.edits.changes import (
     carried,
-    code_of,
     fused,
     loads_left_out,
     meet,
@@ -29,6 +26,8 @@ from sim.timing.analysis.edits import (
     sums_apart,
     waits_left_out,
 )
+from sim.timing.analysis.edits.code import CodeEdit, TriedCode, code_of
+from sim.timing.analysis.edits.dot_products import dot_products
 from sim.timing.loops.loop import Loop
 from sim.timing.model.stream import Executed, executed
 from support.command import lanewise
@@ -180,6 +179,76 @@ def test_a_fused_product_of_floating_point_is_not_the_same() -> None:
 )
 def test_other_products_stay(others: tuple[str, ...]) -> None:
     assert not list(fused(code_of(loop_of("mul v1.4s, v2.4s, v3.4s", *others))))
+
+
+BY_PAIRS = ("smull v3.8h, v1.8b, v2.8b", "smull2 v1.8h, v1.16b, v2.16b", "sadalp v0.4s, v3.8h", "sadalp v0.4s, v1.8h")
+BY_HALVES = (
+    "umull2 v20.8h, v1.16b, v2.16b", "umull v1.8h, v1.8b, v2.8b",
+    "uaddw2 v4.4s, v4.4s, v20.8h", "uaddw v5.4s, v5.4s, v20.4h",
+    "uaddw2 v3.4s, v3.4s, v1.8h", "uaddw v6.4s, v6.4s, v1.4h",
+)  # fmt: skip
+TOGETHER = ("smull v3.8h, v1.8b, v2.8b", "smlal2 v3.8h, v1.16b, v2.16b", "sadalp v0.4s, v3.8h")
+LOADED = ("ldr q1, [x0], #16", "ldr q2, [x3], #16")
+ADDED_UP = "if the lanes of {} are added up in the end"
+
+
+@pytest.mark.parametrize(
+    ("chain", "dot", "totals", "more"),
+    [
+        (BY_PAIRS, "sdot v0.4s, v1.16b, v2.16b", [0], ""),
+        (BY_HALVES, "udot v4.4s, v1.16b, v2.16b", [4, 5, 3, 6], ""),
+        (TOGETHER, "sdot v0.4s, v1.16b, v2.16b", [0], ", and no two products wrap in 16 bits"),
+    ],
+)
+def test_products_of_bytes_that_are_added_up_become_one_instruction(
+    chain: tuple[str, ...], dot: str, totals: list[int], more: str
+) -> None:
+    """On random bytes the lanes of all sums together are the same, whatever they were before."""
+    body = loop_of(*LOADED, *chain, loads={0: 0x4000, 1: 0x5000})
+    ((condition, changed),) = texts(dot_products(code_of(body)))
+    assert condition == ADDED_UP.format(", ".join(f"v{number}" for number in totals)) + more
+    assert changed == [*LOADED, dot]
+    for seed in range(20):
+        sums = []
+        for code in (chain, (dot,)):
+            _, registers = run_on([one.instruction for one in stream_of(*code)], seed)
+            values = [registers[Place("v", number)] for number in totals]
+            sums.append(sum(value >> 32 * lane & 0xFFFFFFFF for value in values for lane in range(4)) % 2**32)
+        assert sums[0] == sums[1], seed
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        (*BY_PAIRS, "add v5.4s, v5.4s, v0.4s"),  # a sum is read in the loop
+        (*BY_PAIRS, "add v5.8h, v5.8h, v3.8h"),  # a product is
+        (BY_PAIRS[0], "smull2 v1.8h, v1.16b, v4.16b", *BY_PAIRS[2:]),  # of other bytes
+        (BY_PAIRS[0], "mov v2.16b, v6.16b", *BY_PAIRS[1:]),  # which were written between
+        (BY_PAIRS[0], "umull2 v1.8h, v1.16b, v2.16b", *BY_PAIRS[2:]),  # with another sign
+        (*BY_PAIRS[:3], "uadalp v0.4s, v1.8h"),
+        (*BY_PAIRS[:3], "saddw v0.4s, v0.4s, v1.4h"),  # half of it
+        BY_PAIRS[::2],
+        (*TOGETHER[:2], "sadalp v0.4s, v3.8h", "sadalp v4.4s, v3.8h"),  # twice
+        ("smlal v3.8h, v1.8b, v2.8b", *TOGETHER[1:]),  # added to what was there
+    ],
+)
+def test_other_products_of_bytes_stay(chain: tuple[str, ...]) -> None:
+    assert not list(dot_products(code_of(loop_of(*LOADED, *chain, loads={0: 0x4000, 1: 0x5000}))))
+
+
+@pytest.mark.parametrize(
+    ("core", "needs"), [("cortex-a72", "dotprod, which cortex-a72 lacks"), ("cortex-a55", "dotprod")]
+)
+def test_what_a_change_needs_is_said_and_whether_the_core_lacks_it(core: str, needs: str, tmp_path: Path) -> None:
+    (tmp_path / "dot.c").write_text(
+        "int dot(const signed char *a, const signed char *b, int n)\n"
+        "{ int s = 0; for (int i = 0; i < n; i++) s += a[i] * b[i]; return s; }\n"
+    )
+    words = ("cycles", tmp_path / "dot.c", "dot", "zeros:256", "zeros:256", "256", "--core", core, "--advise", "--json")
+    (made,) = json.loads(lanewise(*words).stdout)["advice"]
+    (dot,) = (one for one in made["best"] if one["kind"] == "dot product")
+    assert dot["condition"].endswith(f"are added up in the end; needs {needs}")
+    assert " as sdot v" in dot["what"]
 
 
 LINES = (

@@ -8,11 +8,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from sim.timing.analysis.edits import (
-    CodeEdit,
-    TriedCode,
+from isa.processors import PROCESSORS
+from sim.timing.analysis.edits.changes import (
     carried,
-    code_of,
     fused,
     loads_left_out,
     meet,
@@ -20,6 +18,8 @@ from sim.timing.analysis.edits import (
     sums_apart,
     waits_left_out,
 )
+from sim.timing.analysis.edits.code import CodeEdit, TriedCode, code_of
+from sim.timing.analysis.edits.dot_products import dot_products
 from sim.timing.analysis.loop_report import SEARCHED
 from sim.timing.analysis.report import Json
 from sim.timing.analysis.top_down import top_down
@@ -122,17 +122,27 @@ def _edits(timed: Loop | Sequence[Executed], core: Core) -> Iterator[_Try]:
     kinds: tuple[tuple[str, Callable[[TriedCode], Iterator[CodeEdit]]], ...] = (
         ("pair loads", pairs_of_loads),
         ("another instruction", fused),
+        ("dot product", dot_products),
         ("fewer loads", loads_left_out),
         ("sums apart", sums_apart),
     )
     for kind, make in kinds:
-        yield from ((kind, partial(_made, edit), 1) for edit in make(code))
+        yield from ((kind, partial(_made, edit, code, core), 1) for edit in make(code))
     for place in _costliest(timed, core):
-        yield from (("dependency", partial(_made, edit), 1) for edit in waits_left_out(code, place))
+        yield from (("dependency", partial(_made, edit, code, core), 1) for edit in waits_left_out(code, place))
 
 
-def _made(edit: CodeEdit) -> _Made:
-    return edit.what, edit.condition, edit.code.timed
+def _made(edit: CodeEdit, before: TriedCode, core: Core) -> _Made:
+    """With the extensions that the code needs by the change, and whether the core is known to lack them."""
+    conditions = [edit.condition] if edit.condition else []
+    for feature in sorted(_features(edit.code) - _features(before)):
+        lacks = core.name in PROCESSORS and feature not in PROCESSORS[core.name]
+        conditions.append(f"needs {feature}" + (f", which {core.name} lacks" if lacks else ""))
+    return edit.what, "; ".join(conditions), edit.code.timed
+
+
+def _features(code: TriedCode) -> set[str]:
+    return {feature for step in code.steps for feature in step.executed.instruction.form.features}
 
 
 def _unrolled(loop: Loop, copies: int) -> _Made:

@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from isa.acle.register_slots import slots_of
 from isa.instruction import Instruction
 from isa.lane import Place
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
+from sim.timing.analysis.edits.code import (
+    CodeEdit,
+    CodeStep,
+    TriedCode,
+    code_of,
+    places_of,
+    readers_of,
+    writer_of,
+    written_by,
+)
 from sim.timing.loops.loop import Loop
 from sim.timing.loops.variants import HANDED_OUT
 from sim.timing.model.stream import Executed
@@ -34,57 +44,6 @@ _FUSED: Final = {
 }  # fmt: skip
 """An instruction and what adds its result to a register: the instruction that does both."""
 _ACCUMULATES: Final = re.compile(r"[su]?ml[as]l?2?|fml[as]l?2?|(us|su|s|u)dot|[su]abal?2?|[su]r?sra|[su]adalp|[su]mmla")
-
-
-class CodeStep(NamedTuple):
-    """An instruction, and by how many bytes each of its accesses moves from one iteration to the next."""
-
-    executed: Executed
-    strides: tuple[int, ...]
-
-    @property
-    def text(self) -> str:
-        """Its assembly text."""
-        return self.executed.instruction.text
-
-
-@dataclass(frozen=True)
-class TriedCode:
-    """The steps of a loop body, or of a straight line."""
-
-    steps: tuple[CodeStep, ...]
-    repeats: bool
-
-    @property
-    def timed(self) -> Loop | list[Executed]:
-        """What a pipeline takes.  Raises ValueError where nothing is left of a loop."""
-        executed = [step.executed for step in self.steps]
-        return Loop(tuple(executed), tuple(step.strides for step in self.steps)) if self.repeats else executed
-
-    def without(self, place: int) -> TriedCode:
-        """The same without one instruction."""
-        return replace(self, steps=(*self.steps[:place], *self.steps[place + 1 :]))
-
-    def with_instruction(self, place: int, instruction: Instruction) -> TriedCode:
-        """Another instruction there, with the same accesses."""
-        step = self.steps[place]
-        changed = step._replace(executed=step.executed._replace(instruction=instruction))
-        return replace(self, steps=(*self.steps[:place], changed, *self.steps[place + 1 :]))
-
-
-class CodeEdit(NamedTuple):
-    """Changed code: what was done, in words, and what must hold, "" if results stay the same."""
-
-    what: str
-    condition: str
-    code: TriedCode
-
-
-def code_of(timed: Loop | Sequence[Executed]) -> TriedCode:
-    """The steps of a loop or of a stream."""
-    if isinstance(timed, Loop):
-        return TriedCode(tuple(map(CodeStep, timed.body, timed.strides)), True)
-    return TriedCode(tuple(CodeStep(one, (0,) * (len(one.loads) + len(one.stores))) for one in timed), False)
 
 
 def pairs_of_loads(code: TriedCode) -> Iterator[CodeEdit]:
@@ -146,7 +105,7 @@ def sums_apart(code: TriedCode) -> Iterator[CodeEdit]:
     """Every second accumulation into a register goes to a free one."""
     free = _free(code)
     for place in dict.fromkeys(p for step in code.steps for p in step.executed.instruction.places_written):
-        named = [at for at, step in enumerate(code.steps) if place in _places(step)]
+        named = [at for at, step in enumerate(code.steps) if place in places_of(step)]
         sums = [at for at in named if _accumulates(code.steps[at].executed.instruction, place)]
         if len(sums) < 2 or sums != named or not (spare := free.get(place.file)):
             continue
@@ -170,7 +129,7 @@ def waits_left_out(code: TriedCode, place: int) -> Iterator[CodeEdit]:
     for slot, file in slots.reads.items():
         read.setdefault((file, instruction.registers[slot]), []).append(slot)
     for (file, number), own in read.items():
-        writer = _writer(code, place, Place(file, number))
+        writer = writer_of(code, place, Place(file, number))
         fixed = any(slot in slots.writes or slot in slots.low or slot in listed for slot in own)
         if writer is None or fixed or not free.get(file):
             continue
@@ -186,9 +145,9 @@ def carried(loop: Loop) -> list[str]:
     code, found = code_of(loop), dict[str, None]()
     for at, step in enumerate(code.steps):
         for place in step.executed.instruction.places_read:
-            if place.file not in ("v", "x") or (writer := _writer(code, at, place)) is None or writer < at:
+            if place.file not in ("v", "x") or (writer := writer_of(code, at, place)) is None or writer < at:
                 continue
-            makers = [one.executed.instruction for one in code.steps if place in _written(one)]
+            makers = [one.executed.instruction for one in code.steps if place in written_by(one)]
             if place.file == "v" or not all(_counts(one, place) for one in makers):
                 found[f"{place.file}{place.index}"] = None
     return list(found)
@@ -231,7 +190,7 @@ def _joined(code: TriedCode, place: int) -> tuple[int, CodeStep] | None:
             made = _pair(first, second, size, between)
             if made is not None:
                 return _loaded_together(code.steps[place], step, made, size, other)
-        if step.executed.stores or Place("x", int(base[1:])) in _written(step):
+        if step.executed.stores or Place("x", int(base[1:])) in written_by(step):
             return None
     return None
 
@@ -287,17 +246,13 @@ def _fusion(code: TriedCode, place: int) -> tuple[int, Instruction] | None:
         return None
     if len(maker.places_written) != 1 or (made := maker.places_written[0]).file != "v" or made in maker.places_read:
         return None
-    readers = [
-        at
-        for at, step in enumerate(code.steps)
-        if made in step.executed.instruction.places_read and _writer(code, at, made) == place
-    ]
+    readers = readers_of(code, place)
     if len(readers) != 1 or readers[0] < place:
         return None
     adder = code.steps[readers[0]].executed.instruction
     name = _FUSED.get((maker.form.mnemonic, adder.form.mnemonic))
     between = code.steps[place + 1 : readers[0]]
-    if name is None or any(set(maker.places_read) & _written(step) for step in between):
+    if name is None or any(set(maker.places_read) & written_by(step) for step in between):
         return None
     result, _, factors = maker.text.partition(" ")[2].partition(", ")
     total, *addends = adder.text.partition(" ")[2].split(", ")
@@ -311,14 +266,6 @@ def _fusion(code: TriedCode, place: int) -> tuple[int, Instruction] | None:
         return None
 
 
-def _places(step: CodeStep) -> set[Place]:
-    return {*step.executed.instruction.places_read, *step.executed.instruction.places_written}
-
-
-def _written(step: CodeStep) -> set[Place]:
-    return set(step.executed.instruction.places_written)
-
-
 def _accumulates(instruction: Instruction, place: Place) -> bool:
     """Whether it only adds to that register, its first."""
     slots = slots_of(instruction.pattern)
@@ -328,22 +275,16 @@ def _accumulates(instruction: Instruction, place: Place) -> bool:
     )
 
 
-def _writer(code: TriedCode, reader: int, place: Place) -> int | None:
-    """The place of the last instruction before the reader that writes a register; of a loop, maybe that before."""
-    order = [*range(reader - 1, -1, -1), *(range(len(code.steps) - 1, reader - 1, -1) if code.repeats else ())]
-    return next((at for at in order if place in code.steps[at].executed.instruction.places_written), None)
-
-
 def _moved(code: TriedCode, place: int) -> bool:
     """Whether what the instruction there reads is written in the loop, or what it writes by another too."""
     own = code.steps[place].executed.instruction
-    others = {p for at, step in enumerate(code.steps) if at != place for p in _written(step)}
+    others = {p for at, step in enumerate(code.steps) if at != place for p in written_by(step)}
     return bool(others & {*own.places_read, *own.places_written})
 
 
 def _free(code: TriedCode) -> dict[str, list[int]]:
     """The registers that the code does not name."""
-    used = {place for step in code.steps for place in _places(step)}
+    used = {place for step in code.steps for place in places_of(step)}
     return {
         file: [number for number in numbers if Place(file, number) not in used] for file, numbers in HANDED_OUT.items()
     }

@@ -1,0 +1,1 @@
+"""Changes that a programmer would try, made to executed instructions."""
