@@ -20,7 +20,10 @@ from typer.testing import CliRunner
 from isa.catalogue import forms_matching
 from isa.instruction import Form
 from sim.command.app import app
+from sim.explanation.addition import addition_rules
 from sim.explanation.rule import CandidateRule
+from sim.golden.addition import AddParameters
+from sim.golden.layers.bilinear import Resizing
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.models.layers import Activated, Averaged, Normalized
 from sim.models.network import TensorScale
@@ -28,6 +31,10 @@ from sim.models.rules.average import WAYS, Rounded
 from sim.models.rules.averaging import averaging_rules
 from sim.models.rules.functions.activated import activation_rules
 from sim.models.rules.functions.normalizing import normalizing_rules
+from sim.models.rules.functions.sloping import over_root_rules, sloping_rules
+from sim.models.rules.interpolating import CutInterpolation, interpolating_rules
+from sim.models.rules.quantizing import quantizing_rules
+from sim.models.rules.subtracting import subtracting_rules
 from sim.prove.separation import separate
 from sim.view.isa import show_mnemonics
 from sim.view.rounding.conventions import show_separated
@@ -95,8 +102,8 @@ def layer_conventions_page() -> Iterator[str]:
     yield from (
         "# Conventions of whole layers", "",
         "What `lanewise model` names layers by that are more than sums and one of [the conventions](conventions.md): "
-        "softmax, means, and functions of one number. Their arithmetic is in [the specification]"
-        "(../spec/neighbours.md), sections 23 and 27 to 33.", "",
+        "softmax, means, functions of one number, differences, images that are resized. Their arithmetic is in "
+        "[the specification](../spec/neighbours.md), sections 23 and 27 to 43.", "",
     )  # fmt: skip
     for kind, by_type in _rules_of_layers().items():
         found: dict[str, tuple[str, list[str]]] = {}
@@ -113,10 +120,13 @@ def _rules_of_layers() -> dict[str, dict[str, Sequence[CandidateRule]]]:
     """The rules that layers of each type have, of parameters of which all are defined."""
     scale, types = TensorScale(np.ones(1, np.float32), np.zeros(1, np.int64), 0), ("int8", "uint8", "int16")
     numbers = {dtype: np.zeros((1, 1), dtype) for dtype in types}
+    images, three = {dtype: np.zeros((1, 2, 2, 1), dtype) for dtype in types}, (scale, scale, scale)
+    of_powers = TensorScale(np.full(1, 2.0**-12, np.float32), scale.zero_points, 0)
 
     def functions(name: str, of: Sequence[str], to: TensorScale | None) -> dict[str, Sequence[CandidateRule]]:
         every = {
-            dtype: Activated(numbers=numbers[dtype], function=name, scale=scale, to=to, alpha=-0.5) for dtype in of
+            dtype: Activated(numbers=numbers[dtype], function=name, scale=scale if to else of_powers, to=to, alpha=-0.5)
+            for dtype in of
         }
         return {dtype: activation_rules(one) for dtype, one in every.items()}
 
@@ -135,12 +145,24 @@ def _rules_of_layers() -> dict[str, dict[str, Sequence[CandidateRule]]]:
         "SOFTMAX": {f"{one} to {other}": normalizing_rules(made) for (one, other), made in softmax.items()},
         "Softmax of ONNX": {"bytes": normalizing_rules(of_onnx)},
         "MEAN": {dtype: averaging_rules(made) for dtype, made in means.items()},
-        "LOGISTIC": functions("logistic", types[:2], None),
-        "TANH": functions("tanh", types[:2], None),
+        "LOGISTIC": functions("logistic", types, None),
+        "TANH": functions("tanh", types, None),
         "Sigmoid and Tanh of ONNX": functions("logistic", types[:2], scale),
         "HARD_SWISH": functions("hard_swish", types[:2], scale),
         "LEAKY_RELU": functions("leaky_relu", types, scale),
         "AVERAGE_POOL_2D": {"int8": [Rounded(way) for way in WAYS]},
+        "SUB": {dtype: subtracting_rules(three, bits, False) for dtype, bits in zip(types, (8, 8, 16), strict=True)},
+        "PRELU": {dtype: sloping_rules(three) for dtype in types},
+        "L2_NORMALIZATION": {dtype: over_root_rules(zero) for dtype, zero in (("int8", 0), ("uint8", 128))},
+        "RESIZE_BILINEAR": {dtype: interpolating_rules(images[dtype], Resizing(2, 2, False, False)) for dtype in types},
+        "Resize of ONNX": {"bytes": [CutInterpolation(np.zeros(1, np.float32))]},
+        "Real numbers to bytes and int16": {
+            dtype: [*quantizing_rules(np.zeros(1, np.float32), np.float32(1), 0, np.dtype(dtype))] for dtype in types
+        },
+        "Add of ONNX": {
+            dtype: [rule for rule in addition_rules(AddParameters(), np.dtype(dtype)) if "ONNX" in rule.note]
+            for dtype in types[:2]
+        },
     }
 
 

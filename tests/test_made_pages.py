@@ -9,7 +9,7 @@ from typing import Any
 from isa.rows import TABLE
 from rtl_models.command.group import HardwareCommands
 from sim.command.app import Lanewise
-from sim.golden.layers import mean, softmax
+from sim.golden.layers import bilinear, mean, softmax
 from sim.golden.registry.conventions import CONVENTIONS
 
 MADE: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "docs/made_pages.py"))
@@ -37,8 +37,12 @@ def test_every_convention_of_whole_layers_is_on_the_page() -> None:
     assert {*softmax.WAYS, *softmax.WAYS_OF_INT16, *softmax.WAYS_OF_ONNX, *means} <= listed
     assert {"hard_swish", "hard_swish_by_vector", "leaky_relu_of_8_bits", "double_rounding_of_negated"} <= listed
     assert {"activation_in_float32", "activation_in_fixed_point", "activation_by_quotient"} <= listed
+    assert {"activation_by_table_of_16_bits", "activation_in_fixed_point_of_16_bits"} <= listed
+    assert {*bilinear.IN_INTEGERS, *bilinear.IN_REALS, *bilinear.BY_XNNPACK, "bilinear_in_float32_cut"} <= listed
+    assert {"subtract_tflite", "subtract_xnnpack", "subtract_tflite_pot", "l2_by_double_rounding"} <= listed
     of_types = {line[0].strip("|` "): line[1] for line in lines}
     assert of_types["mean_by_reciprocal"] == "int8, uint8"
+    assert (of_types["add_avx2_of_int8"], of_types["add_avx2"]) == ("int8", "uint8")
     assert of_types["softmax_by_interpolation"] == "int16 to int16"
     assert of_types["softmax_in_fixed_point"] == "int8 to int8, uint8 to uint8, int8 to int16, uint8 to int16"
 

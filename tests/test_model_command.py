@@ -15,9 +15,12 @@ import pytest
 
 from sim.golden import add_tflite, derive_tflite, double_rounding, double_rounding_ties_up, single_rounding
 from sim.golden.addition import AddParameters, Quantization
+from sim.models.compare import compared
 from sim.models.computed import computed
+from sim.models.forward import drawn_inputs, forward
 from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import ModelError, Network
+from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
 from support.tflite_models import small_net
@@ -247,3 +250,23 @@ def test_a_runtime_that_is_not_installed_is_missing_from_the_environment(
         monkeypatch.setitem(sys.modules, name, None)
     refused = lanewise("model", path, "--against", runtime)
     assert (refused.exit_code, "is not there: " in refused.stderr) == (3, True), refused.output
+
+
+@pytest.mark.parametrize(
+    ("runtime", "scaling", "addition"),
+    [
+        ("", "double_rounding of derive_tflite", "add_tflite"),
+        ("litert", "product_xnnpack of scales_in_float64", "add_xnnpack"),
+        ("litert-reference", "double_rounding of derive_tflite", "add_tflite"),
+    ],
+)
+def test_conventions_of_a_runtime_come_before_those_of_its_libraries_and_others(
+    runtime: str, scaling: str, addition: str, tmp_path: Path
+) -> None:
+    """Of XNNPACK's LiteRT has those in float32: they come before its fixed point."""
+    (tmp_path / "net.tflite").write_bytes(small_net(1, 6).content())
+    network = read_tflite(tmp_path / "net.tflite")
+    tensors = forward(network, drawn_inputs(network, 1), "fp32")
+    layers = compared(network, tensors, runtime)
+    report = ModelReport(network=network, against="litert", seed=1, layers=layers)
+    assert (report.common["scaling"][0], report.common["addition"][0]) == (scaling, addition)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from sim.models.compare import compared
 from sim.models.forward import drawn_inputs, forward
 from sim.models.network import Network
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
+from sim.view.rounding.model import show_model
+from sim.view.rounding.model_page import model_page
 from support.tflite_models import ModelWriter, splitting_net
 
 
@@ -59,7 +63,28 @@ def test_outputs_that_were_not_recorded_are_passed_over(tmp_path: Path) -> None:
     del tensors[network.layers[0].outputs[1]]
     assert (compared(network, tensors)[0].outcome, compared(network, tensors)[0].elements) == ("equal", 120)
     del tensors[network.layers[0].outputs[0]]
+    assert (compared(network, tensors)[0].outcome, compared(network, tensors)[0].elements) == ("equal", 60)
+    del tensors[network.layers[0].outputs[2]]
     assert compared(network, tensors)[0].reason == "its output is not among the tensors"
+
+
+def test_a_row_names_every_output_and_which_of_them_differs(tmp_path: Path) -> None:
+    network = read(splitting_net(), tmp_path)
+    tensors = forward(network, drawn_inputs(network, 1), "fp32")
+    number = network.layers[0].outputs[1]
+    tensors[number] = tensors[number].copy()
+    tensors[number][0, 1, 2, 0] ^= 1
+    report = ModelReport(network=network, against="device", seed=None, layers=compared(network, tensors))
+    text = StringIO()
+    show_model(report, Console(file=text, width=120))
+    rows = [line.split() for line in text.getvalue().splitlines()]
+    start = next(place for place, row in enumerate(rows) if row[:2] == ["0", "SPLIT"])
+    assert rows[start][2:4] == ["third_0", "differs"]
+    assert "1 of 60 of third_1 differ, the first is [0][1][2][0]" in text.getvalue()
+    assert [rows[start + 1], rows[start + 2]] == [["third_1"], ["third_2"]]
+    page = model_page(report)
+    assert "<span>third_0, third_1, third_2</span>" in page
+    assert "<span>row_0, row_1, row_2</span>" in page
 
 
 def of_one(operator: str, constants: Sequence[np.ndarray], scales: Sequence[float], place: int = 0) -> ModelWriter:

@@ -22,7 +22,7 @@ from sim.explanation.rows import distinct_rows
 from sim.explanation.rule import Candidate
 from sim.explanation.survey import survey
 from sim.explanation.trace import trace
-from sim.golden.registry.conventions import is_of
+from sim.golden.registry.conventions import rank_of
 from sim.models.causes import Cause, causes_of
 from sim.models.computed import computed
 from sim.models.layers import (
@@ -156,19 +156,19 @@ def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[in
 
 def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray], runtime: str) -> LayerReport:
     """Which conventions give a layer's output."""
-    if not layer.outputs or layer.outputs[0] not in given:
+    if not any(number in given for number in layer.outputs):
         return LayerReport(layer=layer, outcome="skipped", reason="its output is not among the tensors")
-    output = given[layer.outputs[0]]
     try:
         made = _made(network, layer, given)
         if isinstance(made, Several):
             return _moved_to_several(layer, made, given)
+        output = given[layer.outputs[0]]
         if isinstance(made, np.ndarray):
             return _moved(layer, made, output)
         if isinstance(made, ToReals):
             return _of_reals(layer, made, output)
         question = question_of(made, output)
-        matches = sorted(_matches(question), key=lambda one: not is_of(one.rule.note, runtime))
+        matches = sorted(_matches(question), key=lambda one: rank_of(one.rule.note, runtime))
     except NotComputed as error:
         return LayerReport(layer=layer, outcome="skipped", reason=str(error))
     except QuestionError as error:
@@ -183,9 +183,10 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
 
 def _made(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) -> Computed:
     """What a layer makes, in the shape of the output that was given; raises NotComputed."""
-    made, output = computed(network, layer, given), given[layer.outputs[0]]
+    made = computed(network, layer, given)
     if isinstance(made, Several):
         return made
+    output = given[layer.outputs[0]]
     shape = made.shape if isinstance(made, np.ndarray) else made.numbers.shape
     if shape != output.shape:
         raise NotComputed(f"it makes {list(shape)}, and its output is {list(output.shape)}")

@@ -54,6 +54,10 @@ class ModelReport:
             (*layer.conventions, "")[0],
         )
 
+    def outputs_of(self, layer: LayerReport) -> Sequence[str]:
+        """The names of what a layer makes."""
+        return [self.network.tensors[number].name for number in layer.layer.outputs]
+
     def users_of(self, convention: str) -> str:
         """Whose a convention is, by the first layer that it gives; "" where that is not known."""
         return next((layer.users[convention] for layer in self.layers if convention in layer.users), "")

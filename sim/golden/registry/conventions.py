@@ -171,25 +171,32 @@ def convention_named(name: str) -> Convention:
 
 
 RUNTIMES = {
-    "litert": ("LiteRT", "XNNPACK"),
+    "litert": ("LiteRT", "XNNPACK's fp32", "XNNPACK"),
     "litert-no-delegate": ("TFLite", "ruy"),
     "litert-reference": ("TFLite",),
     "tflite-micro": ("TFLite", "CMSIS-NN"),
     "onnxruntime": ("ONNX Runtime",),
     "onnx-reference": ("ONNX QuantizeLinear",),
 }
-"""By what `lanewise model --against` calls a runtime, the names that users of conventions have of its arithmetic."""
+"""By what `lanewise model --against` calls a runtime, the names that users of conventions have of its arithmetic.
+
+Its own first: of XNNPACK's conventions LiteRT has those in float32.
+"""
 
 
-def is_of(users: str, runtime: str) -> bool:
-    """Whether a runtime is among the users of a convention, as a text names them."""
-    return any(name in users for name in RUNTIMES.get(runtime, ()))
+def rank_of(users: str, runtime: str) -> int:
+    """Which of a runtime's names are among the users of a convention, as a text names them: 0 for its own.
+
+    As many as it has names for none of them.
+    """
+    names = RUNTIMES.get(runtime, ())
+    return next((rank for rank, name in enumerate(names) if name in users), len(names))
 
 
 def conventions_of(whose: str) -> list[Convention]:
     """The conventions of a runtime of `RUNTIMES`, or of whoever its users name.  Raises LookupError with a sentence."""
     every = CONVENTIONS.values()
-    found = [one for one in every if is_of(one.users, whose)] if whose in RUNTIMES else []
+    found = [one for one in every if rank_of(one.users, whose) < len(RUNTIMES.get(whose, ()))]
     found = found or [one for one in every if whose and whose.lower() in one.users.lower()]
     if not found:
         known = ", ".join(RUNTIMES)

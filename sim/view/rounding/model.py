@@ -43,9 +43,8 @@ def show_model(report: ModelReport, console: Console) -> None:
     table = _table("operator", "output", "outcome", "convention")
     for layer in report.layers:
         colour = _COLOURS[layer.outcome]
-        name = report.network.output_of(layer.layer).name if layer.layer.outputs else ""
         table.add_row(
-            str(layer.layer.number), escape(operator_of(layer.layer)), escape(name),
+            str(layer.layer.number), escape(operator_of(layer.layer)), escape("\n".join(report.outputs_of(layer))),
             f"[{colour}]{layer.outcome}[/{colour}]", escape(told_of_layer(report, layer)),
         )  # fmt: skip
     console.print(table)
@@ -170,7 +169,9 @@ def told_of_layer(report: ModelReport, layer: LayerReport) -> str:
         return layer.reason
     if layer.outcome in ("departs", "differs"):
         usual = f" from {layer.usual}" if layer.usual else ""
-        told = f"{layer.differing:,} of {layer.elements:,} differ{usual}, the first is {place_of(layer.first)}"
+        names = report.outputs_of(layer)
+        which = f" of {names[layer.output]}" if len(names) > 1 else ""
+        told = f"{layer.differing:,} of {layer.elements:,}{which} differ{usual}, the first is {place_of(layer.first)}"
         causes = ", ".join(dict.fromkeys(cause.kind for cause in layer.causes))
         return f"{told}: {causes}" if causes else told
     others = len(layer.conventions) - 1

@@ -79,7 +79,7 @@ def model_page(report: ModelReport) -> str:
 def _layer(report: ModelReport, layer: LayerReport) -> str:
     """A line, and under it what is known of the layer."""
     network, of = report.network, layer.layer
-    name = network.output_of(of).name if of.outputs else ""
+    name = ", ".join(report.outputs_of(layer))
     # a single wrong element shows, and half of them are nearly as hot as all
     heat = min(1.0, 0.25 + (layer.differing / layer.elements) ** 0.5) if layer.differing and layer.elements else 0
     is_open = " open" if report.apart and layer is report.apart[0] else ""
