@@ -111,7 +111,7 @@ long: $(TESTED)
 interrupts: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.interrupts
 
-# A multiplier, a rounding, a zero point or a bound wrong in one of fifty layers, 400 times, and whether it is named: minutes.
+# A multiplier, a rounding, a zero point or a bound wrong in one of fifty layers, 400 times in each of two nets: a quarter of an hour.
 layer-faults: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.layer_faults
 

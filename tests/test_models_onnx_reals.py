@@ -324,6 +324,8 @@ def test_a_relu_behind_bounds_real_numbers(tmp_path: Path) -> None:
         ({"sizes": (3, 4)}, "it states no scale or size of each of four axes"),
         ({"sizes": (1, 2, 1 << 20, 1 << 20)}, "it takes"),
         ({"scales": (1.0, 1.0, 0.1, 0.1)}, "or to no size"),
+        ({"scales": (1.0, 1.0, 3e38, 2.0)}, "it states no scale or size of each of four axes"),
+        ({"scales": (1.0, 1.0, float("nan"), 2.0)}, "it states no scale or size of each of four axes"),
     ],
 )
 def test_what_is_not_resized_is_named(options: dict[str, Any], reason: str, tmp_path: Path) -> None:
@@ -341,6 +343,7 @@ def test_what_is_not_resized_is_named(options: dict[str, Any], reason: str, tmp_
         ((1, 3, 2, 2), {"group": 2}, "its groups do not go with its channels"),
         ((1, 3, 2, 2), {"strides": [0, 1]}, "its strides, dilations or pads are no sizes"),
         ((1, 3, 2, 2), {"strides": [1]}, "its strides are not two numbers"),
+        ((1, 3, 2, 2), {"pads": [2, 0, 1, 0]}, "its pads leave nothing of it"),
         ((1, 3, 2, 2), {"dilations": [1 << 20, 1 << 20]}, "it takes"),
     ],
 )  # fmt: skip

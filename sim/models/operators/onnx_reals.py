@@ -25,6 +25,7 @@ from sim.models.rules.quantizing import quantizing_rules
 _AT_ONCE: Final = 8
 """Arrays of 64 bits, each of the size of all products, that a layer takes."""
 _MOST_CHANNELS: Final = 1 << 14
+_LARGEST_SCALE: Final = 1 << 28
 OF_REAL_BIAS: Final = "of bias_in_reals"
 
 
@@ -49,7 +50,10 @@ def _transposed(network: Network, layer: NetworkLayer, given: Inputs) -> ByRules
         raise NotComputed("its strides, dilations or pads are no sizes")
     reach = [(of - 1) * dilation + 1 for of, dilation in zip(weights.shape[2:], dilations, strict=True)]
     lengths = [(of - 1) * stride + more for of, stride, more in zip(x.shape[2:], strides, reach, strict=True)]
-    require_size((_AT_ONCE, len(x), weights.shape[1] * groups, *map(sum, zip(lengths, further, strict=True))))
+    whole_lengths = [length + more for length, more in zip(lengths, further, strict=True)]
+    if any(length <= pads[at] + pads[at + 2] for at, length in enumerate(whole_lengths)):
+        raise NotComputed("its pads leave nothing of it")
+    require_size((_AT_ONCE, len(x), weights.shape[1] * groups, *whole_lengths))
     require_size((_AT_ONCE, len(x), *x.shape[2:], weights.size))
     each = len(weights) // groups
     with np.errstate(all="ignore"):  # a file may have any scales
@@ -153,7 +157,12 @@ def _stretches(layer: NetworkLayer, given: Inputs, shape: Sequence[int]) -> tupl
     if sizes is not None and sizes.shape == (4,) and sizes.dtype.kind in "iu":
         behind = [int(size) for size in sizes]
         factors = [np.float32(to) / np.float32(of) for to, of in zip(behind, shape, strict=True)]
-    elif scales is not None and scales.shape == (4,) and scales.dtype == np.float32 and np.isfinite(scales).all():
+    elif (
+        scales is not None
+        and scales.shape == (4,)
+        and scales.dtype == np.float32
+        and (np.abs(scales) < _LARGEST_SCALE).all()
+    ):
         factors = list(scales)
         behind = [int(scale * np.float32(of)) for scale, of in zip(scales, shape, strict=True)]
     else:
