@@ -108,10 +108,9 @@ def test_every_layer_of_nets_of_other_operators_is_reproduced(runtime: str, tmp_
     Matrices with a zero point XNNPACK does not take: of a net that has such ones some products are another convention.
     """
     named = {"equal"} if runtime != "litert" else {"equal", "departs"}
-    makers = [partial(elements_net, dtype="int8"), partial(elements_net, dtype="int16"), bounded_net]
     for seed in range(6):
-        contents = [*(net(seed).content() for net in makers), fifty_other_layers(seed)]
-        for content in contents:
+        nets = elements_net(seed, "int8"), elements_net(seed, "int16"), bounded_net(seed)
+        for content in (*(net.content() for net in nets), fifty_other_layers(seed)):
             path = tmp_path / "net.tflite"
             path.write_bytes(content)
             network = read_tflite(path)
