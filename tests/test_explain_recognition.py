@@ -135,6 +135,7 @@ def kernel_with_a_structure(structure: str) -> Kernel:
         f"void f(const int32_t acc[pixels][channels], const int32_t bias[channels], {structure}, "
         "int8_t out[pixels][channels], size_t pixels, size_t channels)",
         in_a_structure,
+        (),
         **{
             "acc": Domain(-(1 << 20), 1 << 20), "bias": Domain(-99, 99), "p.multiplier": Domain(1 << 30, (1 << 31) - 1),
             "p.left_shift": Domain(-15, -1), "p.zero_point": Domain(-9, 9), "p.lo": Domain(-128, -100),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isa.lane import Place
 from sim.call.call import Implementation, Recorded
 from sim.check.blame import Calibration, Dependences, Lineage, Parting, find_parting
 from sim.check.compare import Value, WrongLane, as_value
@@ -158,7 +159,7 @@ class LaneTracer:
                     numbers[pointer.name] = bits_of(array.ravel()[element])
         steps, signature = self._steps(number, position), self._kernel.signature
         if signature.returns and output == RETURNED:
-            spot = (0, np.dtype(signature.returns).itemsize, signature.result)
+            spot: tuple[int, int, Place | str] = (0, np.dtype(signature.returns).itemsize, signature.result)
         else:
             pointer = next(p for p in signature.outputs if p.name == output)
             offset = self._offset(pointer, number, output, position)
