@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,7 +91,12 @@ def test_a_lane_that_was_not_written_comes_from_itself() -> None:
 
 def lineage(function: Binary, steps: dict[str, int]) -> Lineage:
     inputs = {"a": FIRST, "b": SECOND}
-    return Lineage(OUTPUT, origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0]), steps, inputs, arrays=ELEMENTS)
+    found = origin(function, 0, [10, 0, 0, 0], [4, 0, 0, 0])
+    return Lineage(address=OUTPUT, origin=found, steps=steps, inputs=inputs, arrays=ELEMENTS)
+
+
+def right_lineage(found: LaneOrigin, difference: int, arrays: Mapping[str, frozenset[int]]) -> Lineage:
+    return Lineage(address=OUTPUT, origin=found, steps={"difference": difference}, inputs={}, arrays=arrays)
 
 
 @pytest.mark.parametrize(("behind", "parts_at"), [({"same": 6}, "same"), ({}, "difference")])
@@ -135,7 +140,7 @@ def test_of_a_step_that_had_one_value_in_all_right_lanes_nothing_is_learned(
     others: tuple[int, int], learned: bool
 ) -> None:
     origins = [(a, origin(neon.vsubq_s32, 0, [a, 0, 0, 0], [4, 0, 0, 0])) for a in others]
-    right = [Lineage(OUTPUT, found, {"difference": a - 4}, {}, arrays=ELEMENTS) for a, found in origins]
+    right = [right_lineage(found, a - 4, ELEMENTS) for a, found in origins]
     calibration = Calibration.of(right, lineage(neon.vsubq_s32, {"a": 10, "difference": 7}))
     assert ("difference" in calibration.makers) is learned
 
@@ -143,7 +148,7 @@ def test_of_a_step_that_had_one_value_in_all_right_lanes_nothing_is_learned(
 def test_nothing_is_learned_from_a_right_lane_that_came_from_fewer_arrays() -> None:
     """Such as a bound that a branch chose, which passed through the same last instruction."""
     six = origin(lambda a, b: neon.vsubq_s32(neon.vdupq_n_s32(8), neon.vdupq_n_s32(2)), 0, [0] * 4, [0] * 4)
-    right = [Lineage(OUTPUT, six, {"difference": of}, {}) for of in (700, 900)]
+    right = [right_lineage(six, of, {}) for of in (700, 900)]
     calibration = Calibration.of(right, lineage(neon.vsubq_s32, {"a": 10, "difference": 7}))
     assert calibration == Calibration()
 

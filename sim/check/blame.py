@@ -21,7 +21,7 @@ ENOUGH = 2
 """A single value would be met by every constant."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lineage:
     """One output lane: where it is, where it came from, the golden steps there, and its own element of each input.
 

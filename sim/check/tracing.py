@@ -177,7 +177,10 @@ class LaneTracer:
         sizes = {pointer.name: _item_size(pointer) for pointer in self._inputs()}
         arrays = {name: frozenset(addresses[name] + at * sizes[name] for at in some) for name, some in reached.items()}
         address = spot[0] if spot[2] == MEMORY else 0
-        return Lineage(address, origin, steps, inputs, numbers, arrays, is_bound)
+        return Lineage(
+            address=address, origin=origin, steps=steps, inputs=inputs, numbers=numbers, arrays=arrays,
+            is_bound=is_bound,
+        )  # fmt: skip
 
     def _offset(self, pointer: Pointer, number: int, output: str, position: Position) -> int:
         """Bytes from an array's start to its element at that position of an output, or as many elements from it on.

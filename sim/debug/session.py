@@ -423,7 +423,7 @@ class Session:
             return []
         steps = {name: bits_of(value) for name, value in steps_at(self._all_golden_steps, position).items()}
         given = {pointer.name: 0 for pointer in kernel.signature.pointers}
-        return list(Lineage(0, LaneOrigin((), ()), steps, given).computed_steps.items())
+        return list(Lineage(address=0, origin=LaneOrigin((), ()), steps=steps, inputs=given).computed_steps.items())
 
     def marked(self, way: LaneWay) -> LaneWay:
         """A way on which the step is marked where the wrong lane of the call parts from the golden reference.

@@ -71,7 +71,8 @@ def step_through(kernel: Kernel, image: Image, inputs: Inputs, mismatch: Mismatc
             origin = origin_of(trace, address, dtype.itemsize)
     steps = steps_at(kernel.golden_steps(inputs), mismatch.lane)
     given = {pointer.name: 0 for pointer in kernel.signature.pointers}
-    lineage = Lineage(address, origin, {name: bits_of(value) for name, value in steps.items()}, given)
+    values = {name: bits_of(value) for name, value in steps.items()}
+    lineage = Lineage(address=address, origin=origin, steps=values, inputs=given)
     numbers = {name: as_value(value) for name, value in steps.items()}
     lane = _WrongLane(mismatch, dtype, address, origin, lineage.computed_steps, numbers)
     return LaneTable(tuple(_Telling(image, moments, lane).rows()))
