@@ -54,7 +54,7 @@ def test_lane_is_traced_through_the_golden_steps(kernel: Kernel) -> None:
 def test_nearest_conventions_are_counted_where_none_gives_all(kernel: Kernel) -> None:
     told = explain_kernel(kernel, [case(1, 4, 8)], [output(10, 11, 99)])
     assert told[0].startswith("none of ")
-    assert told[1] == "page gives 1 lanes otherwise"
+    assert told[1] == "page differs in 1 lane"
 
 
 def test_what_the_tolerance_allows_is_no_wrong_lane() -> None:
@@ -65,7 +65,7 @@ def test_what_the_tolerance_allows_is_no_wrong_lane() -> None:
     )  # fmt: skip
     given = {"x": np.arange(4, dtype=np.float32), "n": 4}
     told = explain_kernel(kernel, [given], [{"y": np.array([0.5, 1.5, 9, 3], np.float32)}])
-    assert told[1] == "the golden reference gives 1 lanes otherwise"
+    assert told[1] == "the golden reference differs in 1 lane"
     assert told[3] == "input set 0, y[2]"  # it has no steps
 
 

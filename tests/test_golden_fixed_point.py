@@ -286,20 +286,20 @@ def test_wrap_takes_unsigned_64_bits() -> None:
 @pytest.mark.parametrize("value", [INT32_MAX + 1, INT32_MIN - 1, 2**63])
 @pytest.mark.parametrize("function", [*DIVISIONS, shift_left_wrap, vector_shift, tail_shift, doubling_high_multiply])
 def test_numbers_outside_int32_are_refused(function: Shift, value: int) -> None:
-    with pytest.raises(ValueError, match=r"values spans .* every number must lie in int32"):
+    with pytest.raises(ValueError, match=r"values: .* given, every number must lie in int32"):
         function(value, 1)
 
 
 @pytest.mark.parametrize("function", [vector_shift, tail_shift])
 def test_a_shift_outside_int32_is_refused(function: Shift) -> None:
-    with pytest.raises(ValueError, match="shift spans"):
+    with pytest.raises(ValueError, match=r"shift: .* given"):
         function(1, 2**31)
 
 
 @pytest.mark.parametrize("count", [-1, 32])
 @pytest.mark.parametrize("function", [*DIVISIONS, shift_left_wrap])
 def test_exponents_outside_0_to_31_are_refused(function: Shift, count: int) -> None:
-    with pytest.raises(ValueError, match=rf"exponent spans {count}\.\.{count}: it must lie in 0\.\.31"):
+    with pytest.raises(ValueError, match=rf"exponent: {count} is given, it must lie in 0\.\.31"):
         function(1, count)
 
 

@@ -99,7 +99,7 @@ def test_every_example_runs() -> None:
 @pytest.mark.parametrize("convention", ANY_SIGN, ids=lambda convention: convention.__name__)
 @pytest.mark.parametrize("shift", [-32, 31])
 def test_a_shift_outside_of_the_rule_is_refused(convention: Scaling, shift: int) -> None:
-    with pytest.raises(ValueError, match=f"left_shift spans {shift}..{shift}"):
+    with pytest.raises(ValueError, match=f"left_shift: {shift} is given"):
         convention(1, P, shift)
 
 
@@ -108,7 +108,7 @@ def test_numbers_outside_of_a_rule_are_refused() -> None:
         single_rounding_by_vector_saturating_left(1, -1, 0)
     with pytest.raises(ValueError, match="must lie in 48 bits"):
         single_rounding_of_long_narrowed(2**47, P, 0)
-    with pytest.raises(ValueError, match=r"left_shift spans -32\.\.-32"):
+    with pytest.raises(ValueError, match="left_shift: -32 is given"):
         single_rounding_of_long_narrowed(1, P, -32)
-    with pytest.raises(ValueError, match=r"right_shift spans 32\.\.32"):
+    with pytest.raises(ValueError, match="right_shift: 32 is given"):
         scale_then_offset_floor(1, 1, 1, 32)

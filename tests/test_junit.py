@@ -57,3 +57,9 @@ def test_a_failure_is_told_whole_without_control_characters() -> None:
 def test_a_check_that_did_not_pass_is_never_a_suite_without_fault(report: Report, counts: tuple[str, str, str]) -> None:
     found = suite(report)
     assert (found.get("tests"), found.get("failures"), found.get("errors")) == counts
+
+
+def test_a_report_shows_itself_in_a_line() -> None:
+    assert repr(REPORT) == (
+        f"Report(scale: failed, 2 implementations, 1 of them fails, {REPORT.vectors_compared:,} vectors, seed 7)"
+    )

@@ -346,3 +346,24 @@ def test_a_register_is_found_by_a_number_of_numpy(engine: Engine, file: str) -> 
 def test_features_that_are_one_text_are_refused() -> None:
     with pytest.raises(ValueError, match="a sequence of names"):
         Machine(features="rdm")
+
+
+def test_a_machine_and_its_memory_show_where_they_are_in_a_line() -> None:
+    machine = Machine()
+    assert repr(machine.memory) == "<Memory of 0 bytes>"
+    for start in range(0x10000, 0x60000, 0x10000):
+        machine.memory.map(start, PAGE, "rx")
+    shown = "0x10000..0x10fff rx, 0x20000..0x20fff rx, 0x30000..0x30fff rx, 0x40000..0x40fff rx, 1 more"
+    assert repr(machine.memory) == f"<Memory of 20,480 bytes: {shown}>"
+    machine.pc = 0x20000
+    assert repr(machine) == f"<Machine at pc 0x20000, 0 instructions executed, {machine.memory!r}>"
+
+
+def test_a_program_counter_that_is_no_integer_is_refused_where_it_is_used() -> None:
+    machine = Machine()
+    machine.pc = "a"  # type: ignore[assignment]
+    with pytest.raises(TypeError, match="a register holds an integer, not 'a'"):
+        machine.step()
+    with pytest.raises(TypeError, match="a register holds an integer, not 'a'"):
+        machine.run()
+    assert "at pc 'a'" in repr(machine)

@@ -140,7 +140,9 @@ def test_a_tensor_that_was_not_recorded_skips_its_layers(path: Path, tmp_path: P
     del tensors[network.layers[1].outputs[0]]
     found = report(path, "--against", saved(network, tensors, tmp_path), exit_code=0)
     outcomes = {layer["number"]: layer["reason"] for layer in found["layers"] if layer["outcome"] == "skipped"}
-    assert outcomes == {1: "its output is not among the tensors", 2: "input 1 is not there"}
+    missing = network.tensors[network.layers[1].outputs[0]].name
+    told = f"input 1 is not there: {missing!r} is not among the tensors"
+    assert outcomes == {1: "its output is not among the tensors", 2: told}
 
 
 def test_it_is_told_how_many_conventions_the_numbers_do_not_tell_apart(path: Path, tmp_path: Path) -> None:

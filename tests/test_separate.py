@@ -223,3 +223,11 @@ def test_the_json_form_is_plain_data() -> None:
 def test_wrong_names_are_one_sentence_and_exit_code_2(names: tuple[str, str], sentence: str) -> None:
     result = invoke(*names)
     assert (result.exit_code, sentence in result.stderr, result.stderr.count("\n")) == (2, True, 1)
+
+
+def test_an_answer_and_a_convention_show_themselves_in_a_line() -> None:
+    assert repr(separate("single_rounding", "double_rounding")) == (
+        "Separated(single_rounding, double_rounding: apart at value 1, multiplier 1073741824, left_shift -1: 0 and 1)"
+    )
+    shown = [repr(convention) for convention in CONVENTIONS.values()]
+    assert [text for text in shown if not text.startswith("Convention(") or "\n" in text or len(text) > 400] == []

@@ -186,6 +186,13 @@ class Report:
     power: Power | None = None
     questions: Sequence[str] = ()
 
+    def __repr__(self) -> str:
+        ended = "passed" if self.passed else "interrupted" if self.interrupted else "failed"
+        count = len(self.failures)
+        failing = f", {count} of them fail{'s' * (count == 1)}" if count else ""
+        compared = f"{len(self.outcomes)} implementations{failing}, {self.vectors_compared:,} vectors"
+        return f"Report({self.title}: {ended}, {compared}, seed {self.seed})"
+
     @property
     def title(self) -> str:
         """The kernel with its mode, such as "quantize_down:page"."""

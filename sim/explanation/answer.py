@@ -189,7 +189,7 @@ class Surveyed:
     def places(self, tally: Tally) -> list[str]:
         """Where the elements lie that a candidate gives otherwise."""
         given = tally.candidate.run(self.part.operands).reshape(self._output.shape)
-        return places_of([given != self._output], f"elements that {self.part.title(tally.candidate)} gives otherwise")
+        return places_of([given != self._output], f"elements in which {self.part.title(tally.candidate)} differs")
 
     def near(self, tallies: Sequence[Tally], traces: int) -> Near:
         first = tallies[0]

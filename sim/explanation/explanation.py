@@ -175,7 +175,7 @@ class Explanation:
             yield from (f"{match.name}: {told}" for told in [told_by(match)] if told)
             yield from (f"{match.name}: {told}" for told in alike_to(match))
         for near in self.nearest:
-            yield f"{near.name} gives {near.differing:,} of {near.of:,} elements otherwise{as_well(near)}"
+            yield f"{near.name} differs in {near.differing:,} of {near.of:,} elements{as_well(near)}"
             yield from (f"  {trace}" for trace in near.traces)
 
     def __str__(self) -> str:

@@ -21,6 +21,8 @@ from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 _MUCH: Final = 10
 _SAMPLE: Final = 1 << 13
 _SHIFTS: Final = (-2, -1, 1, 2)
+_FRACTION: Final = 31
+"""Fractional bits of a multiplier: right shifts of the whole product count them once more."""
 _OTHER_SIGN: Final = {"int8": "uint8", "uint8": "int8"}
 _INT32: Final = (INT32_MIN, INT32_MAX)
 Changed = tuple[str, Question]
@@ -90,7 +92,14 @@ def _of_requantization(question: Requantization) -> Iterator[Changed]:
         yield "the bias left out", replace(question, bias=None)
         yield "the bias subtracted", replace(question, bias=-question.bias.astype(np.int64))
     if isinstance(factor, Multiplier):
-        for by in _SHIFTS:
+        least = int(-factor.left_shift.max())
+        if least >= _FRACTION:
+            own = replace(stage, factor=Multiplier(factor.multiplier, factor.left_shift + _FRACTION))
+            less = (
+                f"a shift of {least - _FRACTION}" if factor.left_shift.size == 1 else f"{_FRACTION} less of right shift"
+            )
+            yield f"{less}, as the multiplier has {_FRACTION} fractional bits already", replace(question, stage=own)
+        for by in _SHIFTS if least <= _FRACTION else ():  # beyond it a count means other things
             shifted = replace(stage, factor=Multiplier(factor.multiplier, factor.left_shift - by))
             yield f"{abs(by)} {'more' if by > 0 else 'less'} of right shift", replace(question, stage=shifted)
         for by, side in ((1, "more"), (-1, "less")):

@@ -19,7 +19,7 @@ from sim.explanation.limits import Limits, Range, Refusal, limits_of
 from sim.explanation.rule import Candidate, CandidateRule, Operands
 from sim.explanation.scaling import BLOCK_COLUMNS, ByteRounding
 from sim.golden.addition import AddParameters
-from sim.golden.fixed_point import INT32_MAX, INT32_MIN, wrap_int32
+from sim.golden.fixed_point import INT32_MAX, INT32_MIN, told_range, wrap_int32
 
 AnyArray = npt.NDArray[Any]
 Int64Array = npt.NDArray[np.int64]
@@ -300,7 +300,7 @@ def checked_multiplier(multiplier: Any, shift: Any, channels: int) -> Multiplier
     numbers, shifts = (_per_channel(*given, channels, "iu") for given in (("multiplier", multiplier), ("shift", shift)))
     _require_int32("the multiplier", numbers)
     if shifts.min() < -_MOST_SHIFT or shifts.max() > _MOST_SHIFT:
-        raise QuestionError(f"the shift spans {shifts.min()}..{shifts.max()}: it must lie in -255..255")
+        raise QuestionError(f"the shift: {told_range(shifts)}, it must lie in -255..255")
     return Multiplier(*np.broadcast_arrays(numbers.astype(np.int64), -shifts.astype(np.int64)))
 
 
@@ -366,4 +366,4 @@ def _require_shape(name: str, array: AnyArray, shape: tuple[int, ...]) -> None:
 
 def _require_int32(name: str, array: AnyArray) -> None:
     if array.size and (array.min() < INT32_MIN or array.max() > INT32_MAX):
-        raise QuestionError(f"{name} spans {array.min()}..{array.max()}: every number must lie in int32")
+        raise QuestionError(f"{name}: {told_range(array)}, every number must lie in int32")

@@ -34,7 +34,7 @@ def trace(
     why = decided(steps)
     first = next((other for other in others if part.title(other) in told), None)
     if not why and first is not None and (elsewhere := decided(first.steps(part.element(at)))):
-        why = f"in {part.title(first)} {elsewhere}"
+        why = f"{part.title(first)}: {elsewhere}"
     return Trace(
         element=place,
         inputs=inputs,

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from sim.golden.declaration import convention
 from sim.golden.derivation import Derived, derive_tflite, derive_tflite_single_rounding
-from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, Int64Array, clamp, wrap_int32
+from sim.golden.fixed_point import INT32_MAX, INT32_MIN, Int32Array, Int64Array, clamp, told_range, wrap_int32
 from sim.golden.floating_point import (
     Float32Array,
     away_by_half,
@@ -480,5 +480,5 @@ def byte_operand(values: Bytes, name: str) -> Uint8Array:
     if array.dtype.kind not in "iu":
         raise TypeError(f"{name} has dtype {array.dtype}: give an integer array or an int")
     if array.size and (array.min() < 0 or array.max() > 255):
-        raise ValueError(f"{name} spans {array.min()}..{array.max()}: every number must lie in 0..255")
+        raise ValueError(f"{name}: {told_range(array)}, every number must lie in 0..255")
     return array.astype(np.uint8)

@@ -229,6 +229,16 @@ def tail_shift(values: Integers, shift: Integers) -> Int32Array:
     return as_int32((wide >> count) + ((wide & mask) > threshold))
 
 
+def told_range(numbers: npt.NDArray[Any]) -> str:
+    """What was given, in an error: "32 is given", "1..5 are given".
+
+    >>> told_range(np.array([5, 1]))
+    '1..5 are given'
+    """
+    low, high = numbers.min(), numbers.max()
+    return f"{low} is given" if low == high else f"{low}..{high} are given"
+
+
 def int32_operand(values: Integers, name: str) -> Int64Array:
     """`values` in int64, known to lie in int32; TypeError and ValueError name the operand.
 
@@ -238,7 +248,7 @@ def int32_operand(values: Integers, name: str) -> Int64Array:
     array = np.asarray(values)
     wide = _integers(array, name)
     if array.size and (array.min() < INT32_MIN or array.max() > INT32_MAX):
-        raise ValueError(f"{name} spans {array.min()}..{array.max()}: every number must lie in int32")
+        raise ValueError(f"{name}: {told_range(array)}, every number must lie in int32")
     return wide
 
 
@@ -250,7 +260,7 @@ def count_operand(exponent: Integers, name: str, low: int = 0, high: int = WORD_
     """
     count = int32_operand(exponent, name)
     if count.size and (count.min() < low or count.max() > high):
-        raise ValueError(f"{name} spans {count.min()}..{count.max()}: it must lie in {low}..{high}")
+        raise ValueError(f"{name}: {told_range(count)}, it must lie in {low}..{high}")
     return count
 
 

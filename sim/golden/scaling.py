@@ -29,6 +29,7 @@ from sim.golden.fixed_point import (
     shift_left_wrap,
     shift_right_floor,
     tail_shift,
+    told_range,
     vector_shift,
     wrap_int32,
 )
@@ -314,5 +315,5 @@ def long_operand(values: Integers) -> Int64Array:
         raise TypeError(f"values has dtype {array.dtype}: give an integer array or an int, of at most 64 bits")
     limit = 1 << (LONG_BITS - 1)
     if array.size and (array.min() < -limit or array.max() >= limit):
-        raise ValueError(f"values spans {array.min()}..{array.max()}: every number must lie in {LONG_BITS} bits")
+        raise ValueError(f"values: {told_range(array)}, every number must lie in {LONG_BITS} bits")
     return array.astype(np.int64)

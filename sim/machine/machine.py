@@ -79,6 +79,11 @@ class Machine:
         self._patience = {"automatic": PATIENCE, "interpreted": sys.maxsize, "compiled": 0}[engine]
         self._engine: CompiledEngine | None = None
 
+    def __repr__(self) -> str:
+        pc = hex(self.pc) if isinstance(self.pc, int) else repr(self.pc)  # what somebody has set, whatever it is
+        done = f"{self.instructions_executed:,} instructions executed"
+        return f"<{type(self).__name__} at pc {pc}, {done}, {self.memory!r}>"
+
     @property
     def instructions_compiled(self) -> int:
         """How many of the instructions were executed as compiled code."""
@@ -335,7 +340,7 @@ class Machine:
     def step(self) -> Step:
         """Execute one instruction and say what it did.  Raises as `run` does."""
         self._notice_code()
-        pc = self.pc % 2**64
+        pc = as_register(self.pc, 64)
         known = self._recorded.get(pc)
         if known is None:
             instruction = self.instruction_at(pc)

@@ -19,6 +19,8 @@ from typing import Literal
 from sim.machine.errors import MemoryFault
 
 PAGE = 4096
+_SHOWN = 4
+"""Regions that a memory shows of itself."""
 PIECE = 1 << 16
 """Bytes of memory that are looked at together; copies of them stay in the cache of the host."""
 _LARGE = 4 * PIECE
@@ -70,6 +72,12 @@ class Memory:
         self._by_page: dict[int, Region] = {}
         self.code_version = 0
         """Changes whenever executable memory is mapped or written."""
+
+    def __repr__(self) -> str:
+        told = [f"{one.start:#x}..{one.end - 1:#x} {one.permissions}" for one in self._regions[:_SHOWN]]
+        more = [f"{len(self._regions) - _SHOWN} more"] if len(self._regions) > _SHOWN else []
+        size = sum(one.end - one.start for one in self._regions)
+        return f"<Memory of {size:,} bytes: {', '.join(told + more)}>" if told else "<Memory of 0 bytes>"
 
     @property
     def regions(self) -> tuple[Region, ...]:

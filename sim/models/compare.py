@@ -38,7 +38,7 @@ from sim.models.layers import (
     Several,
     ToReals,
 )
-from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NotComputed
+from sim.models.network import AnyArray, InputMissing, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.questions import is_one_of, question_of
 from sim.models.rules.average import EXACT
 from sim.models.rules.dequantizing import WAYS
@@ -169,6 +169,10 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
             return _of_reals(layer, made, output)
         question = question_of(made, output)
         matches = sorted(_matches(question), key=lambda one: rank_of(one.rule.note, runtime))
+    except InputMissing as error:
+        name = network.tensors[error.number].name if error.number >= 0 else ""
+        told = f": {name!r} is not among the tensors" if name else ""
+        return LayerReport(layer=layer, outcome="skipped", reason=f"{error}{told}")
     except NotComputed as error:
         return LayerReport(layer=layer, outcome="skipped", reason=str(error))
     except QuestionError as error:

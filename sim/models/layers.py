@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.explanation.rule import CandidateRule
-from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, NotComputed, TensorScale, require_size
+from sim.models.network import (
+    AnyArray,
+    InputMissing,
+    Network,
+    NetworkLayer,
+    NetworkTensor,
+    NotComputed,
+    TensorScale,
+    require_size,
+)
 from sim.models.rules.dequantizing import dequantized
 from sim.models.rules.real_bias import RealBias
 
@@ -202,10 +211,10 @@ Computed = OneOutput | Several
 
 
 def operand(layer: NetworkLayer, place: int, given: Inputs) -> AnyArray:
-    """An input of a layer; raises NotComputed where it is not there."""
+    """An input of a layer; raises InputMissing, which is NotComputed, where it is not there."""
     number = layer.inputs[place] if place < len(layer.inputs) else -1
     if number not in given:
-        raise NotComputed(f"input {place} is not there")
+        raise InputMissing(place, number)
     return given[number]
 
 

@@ -37,6 +37,14 @@ class NotComputed(ModelError):
     """A layer whose arithmetic is not here: the message says why."""
 
 
+class InputMissing(NotComputed):
+    """A layer without one of its inputs; `number` is that of the tensor."""
+
+    def __init__(self, place: int, number: int) -> None:
+        super().__init__(f"input {place} is not there")
+        self.number = number
+
+
 def require_size(shape: Sequence[int]) -> None:
     """Raise NotComputed for an array that would fill the memory."""
     if prod(shape) > LARGEST:

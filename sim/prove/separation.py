@@ -50,6 +50,11 @@ class Separated:
     exact: Fraction | None = None
     note: str = ""
 
+    def __repr__(self) -> str:
+        operands = ", ".join(f"{name} {value}" for name, value in self.operands.items())
+        where = f" at {operands}: {self.results[0]} and {self.results[1]}" if operands else ""
+        return f"Separated({self.one.name}, {self.other.name}: {self.verdict}{where})"
+
     def as_json(self) -> dict[str, object]:
         """The answer as plain data; the exact value as a text like "-1/2"."""
         return {

@@ -82,7 +82,10 @@ def _by_conventions(
         able = sorted((one for one in counts if one.differing is not None), key=lambda one: one.differing or 0)
         refusing = [count.name for count in counts if count.differing is None]
         told = [f"none of {len(counts)} conventions gives all {lanes:,} lanes"]
-        told += [f"{count.name} gives {count.differing:,} lanes otherwise" for count in able[:_NEAREST]]
+        told += [
+            f"{count.name} differs in {count.differing:,} lane{'s' * (count.differing != 1)}"
+            for count in able[:_NEAREST]
+        ]
         told += [f"not defined for all of these inputs: {', '.join(refusing)}"] if refusing else []
     return [*told, *_traced(kernel, counts, inputs, results)]
 

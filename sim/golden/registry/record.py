@@ -68,6 +68,9 @@ class Convention:
     def __post_init__(self) -> None:
         declaration_of(self.function)
 
+    def __repr__(self) -> str:
+        return f"Convention({self.name}: {self.formula})"
+
     @property
     def declaration(self) -> Declaration:
         """What stands above the function: formula, users, rows."""
