@@ -62,6 +62,19 @@ def test_its_tests_pass_and_fail_with_a_wrong_kernel(copy: Path, tmp_path: Path)
     assert (code, "1 failed, 1 passed" in said, "test_kernels.py" in said) == (1, True, True)
 
 
+@pytest.mark.parametrize("words", [("-P", "-m", "pytest"), ("-m", "pytest", "-p", "no:lanewise")])
+def test_a_repository_with_a_package_of_our_name_is_tested_as_the_page_says(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "sim").mkdir()
+    (tmp_path / "sim" / "__init__.py").touch()
+    (tmp_path / "isa.py").touch()
+    (tmp_path / "test_it.py").write_text("def test_it() -> None:\n    assert True\n")
+    code, said = done(tmp_path, sys.executable, *words, "-p", "no:cacheprovider", "test_it.py")
+    assert (code, "1 passed" in said) == (0, True), said
+    assert done(tmp_path, sys.executable, "-m", "pytest", "test_it.py")[0] != 0  # the reason for the page's words
+
+
 def test_its_campaign_agrees(copy: Path) -> None:
     code, said = done(copy, *LANEWISE, "results", "lanewise.sqlite")
     assert (code, re.findall(r"\d+ jobs, .*", said)) == (0, ["13 jobs, 13 agrees"])
