@@ -10,9 +10,7 @@ import pytest
 from sim.timing.model.core import cycles_of, megahertz_of
 
 
-@pytest.mark.parametrize(
-    ("given", "number"), [("6.27", Fraction(627, 100)), (1, 1), (1_000_000, 1_000_000), ("1e6", 10**6)]
-)
+@pytest.mark.parametrize(("given", "number"), [("6.27", Fraction(627, 100)), (1, 1), (1_000_000, 1_000_000)])
 @pytest.mark.parametrize("read", [cycles_of, megahertz_of])
 def test_a_number_or_its_text_is_taken_exactly(
     read: Callable[[object], Fraction], given: object, number: Fraction | int
@@ -24,7 +22,7 @@ def test_no_cycles_are_a_number_of_them() -> None:
     assert cycles_of(0) == 0
 
 
-@pytest.mark.parametrize("given", [-1, 1_000_001, "1000000.5", "-0.1"])
+@pytest.mark.parametrize("given", [-1, 1_000_001, "1000000.5"])
 def test_cycles_beyond_both_ends_are_refused(given: object) -> None:
     with pytest.raises(ValueError, match=f"^{given} is not between 0 and 1000000$"):
         cycles_of(given)
