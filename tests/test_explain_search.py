@@ -86,6 +86,47 @@ def test_ties_that_only_the_rounding_before_a_shift_by_4_makes_are_tried(level: 
     assert [told.operands for told in apart.directed] == [{"accumulator": number}]
 
 
+EDGES = (-(2**15), 2**15 - 1, INT32_MIN, INT32_MIN + 1, INT32_MAX - 1, INT32_MAX)
+AROUND = [sign * 2**bit + step for bit in (16, 23, 30) for sign in (1, -1) for step in (-1, 0, 1)]
+
+
+@pytest.mark.parametrize("only", [*EDGES, *AROUND])
+def test_small_accumulators_powers_of_two_and_ends_are_tried_of_what_may_fall_again(only: int) -> None:
+    search = AccumulatorSearch([Channel(0, Fraction(0), 0)], 0, np.dtype(np.int8))
+    apart = search(candidate(only, rises=False), candidate(only + 1, rises=False))
+    assert [told.operands for told in apart.directed] == [{"accumulator": only}]
+
+
+@pytest.mark.parametrize(("channels", "searched"), [(1, "65,630"), (2, "700"), (64, "22,400")])
+def test_how_many_accumulators_were_tried_is_told(channels: int, searched: str) -> None:
+    """Around 15 powers of both signs three each, and four ends, are 94; small ones 2^16, or 256 of each of several."""
+    search = AccumulatorSearch([Channel(at, Fraction(0), 0) for at in range(channels)], 0, np.dtype(np.int8))
+    apart = search(candidate(5, rises=False), candidate(5, rises=False))
+    assert (apart.directed, apart.searched) == ((), f"{searched} accumulators (ties, edges, extremes, small ones)")
+
+
+@pytest.mark.parametrize(
+    ("zero_point", "level", "is_tried"),
+    [
+        (0, -131, False),
+        (0, -130, True),
+        (0, 40, True),
+        (0, 127, True),
+        (0, 128, False),
+        (50, 127, True),
+        (50, 128, False),
+    ],
+)
+def test_ties_around_every_level_and_the_one_below_the_lowest_are_tried(
+    zero_point: int, level: int, is_tried: bool
+) -> None:
+    """By a thousandth, and less the zero point."""
+    search = AccumulatorSearch([Channel(0, Fraction(1, 1000), 0)], zero_point, np.dtype(np.int8))
+    tie = 1000 * (level - zero_point) + 500
+    apart = search(candidate(tie, rises=False), candidate(tie + 1, rises=False))
+    assert bool(apart.directed) == is_tried
+
+
 def test_rows_whose_key_takes_more_than_63_bits_stay_apart() -> None:
     wide = np.array([INT32_MIN, INT32_MAX, 0, 1], np.int32)
     operands = {"a": np.array([0, 1, INT32_MIN, INT32_MAX], np.int32), "b": wide, "c": wide}
