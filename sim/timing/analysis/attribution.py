@@ -91,7 +91,7 @@ def charged(schedule: Schedule) -> CriticalPath:
     if executes:
         end = arrays.retired[-1]
         last = int(np.searchsorted(arrays.retired, end))
-        steps[-1] = (entered[-1], end, -1, last, 0, Stage.READY, KINDS.index(StallKind.NONE), 0)
+        steps[-1] = (entered[-1], end, -1, last, 0, Stage.READY, KINDS.index(StallKind.NONE))
     return CriticalPath(steps, arrays.names)
 
 

@@ -104,7 +104,7 @@ class CriticalPath(Sequence[Edge]):
     def __getitem__(self, number: int | slice) -> Edge | list[Edge]:
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
-        start, end, source, target, what, stage, kind, _ = self.steps[number].item()
+        start, end, source, target, what, stage, kind = self.steps[number].item()
         return Edge(
             start=start, end=end, source=source, target=target, stage=Stage(stage), kind=KINDS[kind],
             what=self.names[what],
@@ -118,7 +118,7 @@ def critical_path(schedule: Schedule) -> CriticalPath:
         return CriticalPath(critical_steps(schedule), names)
     number = {name: place for place, name in enumerate(names)}
     rows = [
-        (edge.start, edge.end, edge.source, edge.target, number[edge.what], edge.stage, KINDS.index(edge.kind), 0)
+        (edge.start, edge.end, edge.source, edge.target, number[edge.what], edge.stage, KINDS.index(edge.kind))
         for edge in find_critical_path(schedule)
     ]
     return CriticalPath(np.array(rows, STEP), names)

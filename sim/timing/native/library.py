@@ -29,23 +29,26 @@ OPERATION: Final = np.dtype(
         (name, np.int32)
         for name in (
             "first_source", "sources", "first_result", "results", "first_use", "uses", "slots", "first", "latency",
-            "done_after", "entries", "is_store", "is_vector", "key", "last_result", "spare",
+            "done_after", "entries", "is_store", "is_vector", "key", "last_result",
         )
     ]
-    + [("fraction", np.int64)]
+    + [("fraction", np.int64)],
+    align=True,
 )  # fmt: skip
-SOURCE: Final = np.dtype([(name, np.int32) for name in ("name", "kind", "row", "spare")])
-RESULT: Final = np.dtype([(name, np.int32) for name in ("name", "column", "moves_base", "spare")])
+SOURCE: Final = np.dtype([(name, np.int32) for name in ("name", "kind", "row")])
+RESULT: Final = np.dtype([(name, np.int32) for name in ("name", "column", "moves_base")])
 USE: Final = np.dtype(
     [
         (name, np.int32)
-        for name in ("first_pipe", "pipes", "cycles", "start", "key", "longer", "longer_key", "spare")
+        for name in ("first_pipe", "pipes", "cycles", "start", "key", "longer", "longer_key")
     ]
-    + [("fraction", np.int64)]
+    + [("fraction", np.int64)],
+    align=True,
 )  # fmt: skip
 STEP: Final = np.dtype(
     [("start", np.int64), ("end", np.int64), ("source", np.int32), ("target", np.int32), ("what", np.int16),
-     ("stage", np.uint8), ("kind", np.uint8), ("spare", np.int32)]
+     ("stage", np.uint8), ("kind", np.uint8)],
+    align=True,
 )  # fmt: skip
 
 

@@ -12,16 +12,16 @@
 
 typedef struct {
   int32_t first_source, sources, first_result, results, first_use, uses;
-  int32_t slots, first, latency, done_after, entries, is_store, is_vector, key, last_result, spare;
+  int32_t slots, first, latency, done_after, entries, is_store, is_vector, key, last_result;
   int64_t fraction; /* of its latency; 0 where it is whole */
 } Operation;
 
-typedef struct { int32_t name, kind, row, spare; } Source;
-typedef struct { int32_t name, column, moves_base, spare; } Result;
+typedef struct { int32_t name, kind, row; } Source;
+typedef struct { int32_t name, column, moves_base; } Result;
 
 /* `longer` cycles more with the averages under `longer_key`, where an access is not aligned. */
 typedef struct {
-  int32_t first_pipe, pipes, cycles, start, key, longer, longer_key, spare;
+  int32_t first_pipe, pipes, cycles, start, key, longer, longer_key;
   int64_t fraction;
 } Use;
 

@@ -104,20 +104,20 @@ class _Tables:
                 len(sources), len(operation.sources), len(results), len(operation.results), len(uses),
                 len(operation.uses), operation.slots, operation.first, operation.latency, operation.done_after,
                 operation.entries, operation.is_store, operation.is_vector,
-                self._average(operation.timing.name, 1), operation.last_result, 0, self._parts(operation.fraction),
+                self._average(operation.timing.name, 1), operation.last_result, self._parts(operation.fraction),
             )  # fmt: skip
             sources += [
-                (self._register(each.name), KINDS.index(each.kind), self._row(each), 0) for each in operation.sources
+                (self._register(each.name), KINDS.index(each.kind), self._row(each)) for each in operation.sources
             ]
             results += [
-                (self._register(each.name), self._column(each), each.updates_base, 0) for each in operation.results
+                (self._register(each.name), self._column(each), each.updates_base) for each in operation.results
             ]
             for use in operation.uses:
                 longer = self._core.unaligned_cycles if self._load_pipes.intersection(use.pipes) else 0
                 keys = (use, use._replace(cycles=use.cycles + longer)) if self._core.order == "in" else (use.pipes,) * 2
                 key, longer_key = (self._average(("pipe", each), len(self._core.pipes)) for each in keys)
                 uses.append(
-                    (len(pipes), len(use.pipes), use.cycles, use.start, key, longer, longer_key, 0,
+                    (len(pipes), len(use.pipes), use.cycles, use.start, key, longer, longer_key,
                      self._parts(use.fraction))
                 )  # fmt: skip
                 pipes += [self._pipe_number[pipe] for pipe in use.pipes]
