@@ -97,6 +97,14 @@ def test_a_stream_of_arrays_is_the_stream() -> None:
     assert list(array_stream(longer)) == longer
 
 
+@pytest.mark.parametrize("number", [-4, 3])
+def test_a_stream_of_arrays_ends_where_the_stream_does(number: int) -> None:
+    arrays = array_stream(random_stream(Random(1), 60)[:3])
+    assert arrays[-3] == arrays[0]
+    with pytest.raises(IndexError, match=f"instruction {number} of 3"):
+        arrays[number]
+
+
 def test_the_stores_that_a_load_reads_are_found_byte_by_byte() -> None:
     random, stream = Random(2), list[Executed]()
     for one in random_stream(random, 40) * 25:
