@@ -132,6 +132,7 @@ def test_a_lane_has_the_types_of_its_ports_at_every_width() -> None:
     (narrowing,) = [row for row in listed()["lanes"] if row["name"] == "sqxtun"]
     assert narrowing["ports"] == {
         "a_i": {"8": "s16", "16": "s32", "32": "s64"}, "result_o": {"8": "u8", "16": "u16", "32": "u32"},
+        "saturated_o": dict.fromkeys(("8", "16", "32"), "u1"),
     }  # fmt: skip
 
 
@@ -160,6 +161,14 @@ def test_every_module_says_in_a_sentence_what_it_does() -> None:
 def test_a_name_lists_that_module_alone() -> None:
     found = json.loads(run("list", "sqadd", "--json").stdout)
     assert [row["name"] for rows in found.values() for row in rows] == ["sqadd"]
+
+
+def test_of_one_operator_all_ports_are_named_as_its_module_has_them() -> None:
+    (row,) = json.loads(run("list", "sqrshl", "--json").stdout)["lanes"]
+    header = (LANES / "sqrshl.sv").read_text().partition(");")[0]
+    declared = re.findall(r"(?:input|output)\s.*?(\w+),?$", header, re.MULTILINE)
+    shown = " ".join(run("list", "sqrshl").stdout.split())
+    assert (set(row["ports"]), [port for port in declared if port not in shown]) == (set(declared), [])
 
 
 def files_of(name: str) -> list[str]:

@@ -71,10 +71,10 @@ def inventory() -> dict[str, list[Row]]:
 def _lane(operator: Operator) -> Row:
     """The types by width, such as "s16"."""
     types = {
-        str(width): [*(str(kind) for kind in operator.operand_types(width)), str(operator.result_of(width))]
+        str(width): [*(str(kind) for kind in operator.operand_types(width)), str(operator.result_of(width)), "u1"]
         for width in operator.widths
     }
-    ports = [*(operand.port for operand in operator.operands), "result_o"]
+    ports = [*(operand.port for operand in operator.operands), "result_o", "saturated_o"]
     return {
         "name": operator.name, "does": _does(operator.name), "widths": list(operator.widths),
         "ports": {port: {width: kinds[k] for width, kinds in types.items()} for k, port in enumerate(ports)},
@@ -109,10 +109,11 @@ def _does(module: str) -> str:
 
 
 def _show(found: dict[str, list[Row]], console: Console) -> None:
-    lanes = []
+    lanes, is_one = [], len(found["lanes"]) == 1
     for row in found["lanes"]:
-        *kinds, result = (types["32"] for types in row["ports"].values())
-        types = f"{' '.join(kinds)} -> {result}"  # such as "s32 s32 -> s32"
+        named = [f"{port} {kinds['32']}" if is_one else kinds["32"] for port, kinds in row["ports"].items()]
+        *operands, result, saturated = named
+        types = f"{', '.join(operands)} -> {result}, {saturated}" if is_one else f"{' '.join(operands)} -> {result}"
         lanes.append((row["name"], " ".join(map(str, row["widths"])), types, row["does"]))
     units = []
     for row in found["units"]:
@@ -132,7 +133,8 @@ def _show(found: dict[str, list[Row]], console: Console) -> None:
         registers.append((row["name"], f"0x{row['address']:02X}", ", ".join(fields)))
     cores, parts = ([(row["name"], row["does"]) for row in found[kind]] for kind in ("cores", "parts"))
     beats = f"A beat has Lanes numbers, {', '.join(map(str, LANE_COUNTS))}; latencies are shallow and deep.\n"
-    _show_table(console, ("lane", "widths", "at 32 bits", "computes"), lanes)
+    ports = "" if is_one else "lanewise rtl list LANE has the ports by name.\n"
+    _show_table(console, ("lane", "widths", "at 32 bits", "computes"), lanes, ports)
     _show_table(console, ("unit", "latency", "ports", "settings"), units, beats)
     _show_table(console, ("core", "does"), cores)
     _show_table(console, ("part of units", "does"), parts)
