@@ -349,7 +349,12 @@ def test_relu_of_an_addition_by_shifts_is_0_and_more() -> None:
         ("int16", ONES, (0, 0, 1), ["add_tflite", "add_tflite_single_rounding"]),
         ("int16", ONES, (1, 0, 0), ["add_tflite", "add_tflite_single_rounding"]),
         ("int16", (3.0, 1.0, 1.0), (0, 0, 0), ["add_tflite", "add_tflite_single_rounding"]),
-        ("int8", ONES, (0, 0, 0), ["add_tflite", "add_tflite_single_rounding", "add_xnnpack", "add_page", "add_avx2_of_int8"]),
+        (
+            "int8",
+            ONES,
+            (0, 0, 0),
+            ["add_tflite", "add_tflite_single_rounding", "add_xnnpack", "add_page", "add_avx2_of_int8"],
+        ),
     ],
 )
 def test_which_additions_there_are_of_a_type(

@@ -133,8 +133,8 @@ def _show(found: dict[str, list[Row]], console: Console) -> None:
         registers.append((row["name"], f"0x{row['address']:02X}", ", ".join(fields)))
     cores, parts = ([(row["name"], row["does"]) for row in found[kind]] for kind in ("cores", "parts"))
     beats = f"A beat has Lanes numbers, {', '.join(map(str, LANE_COUNTS))}; latencies are shallow and deep.\n"
-    ports = "" if is_one else "lanewise rtl list LANE has the ports by name.\n"
-    _show_table(console, ("lane", "widths", "at 32 bits", "computes"), lanes, ports)
+    by_name = "" if is_one else "lanewise rtl list LANE has the ports by name.\n"
+    _show_table(console, ("lane", "widths", "at 32 bits", "computes"), lanes, by_name)
     _show_table(console, ("unit", "latency", "ports", "settings"), units, beats)
     _show_table(console, ("core", "does"), cores)
     _show_table(console, ("part of units", "does"), parts)
