@@ -47,8 +47,7 @@ class Width:
 
     def sum(self, a: Int64Array | int, b: Int64Array | int) -> Int64Array:
         """Wrapped."""
-        half = 1 << (self.bits - 1)
-        return np.asarray((np.asarray(a, np.int64) + b + half) % (2 * half) - half)
+        return (np.asarray(a, np.int64) + b).astype(f"int{self.bits}").astype(np.int64)
 
     def shifted(self, values: Int64Array, count: int) -> Int64Array:
         """To the left, saturated."""
