@@ -335,3 +335,25 @@ def test_of_a_lane_that_no_array_decided_no_step_is_told(level: str, tmp_path: P
     domain = {"a": Domain(-99, 99), "n": Domain(1, 9), "p.by": Domain(1000, 2000)}
     found = mismatch_of(text, prototype, lambda inputs: {"twice": inputs["a"] * 2}, tmp_path, level, **domain)
     assert (found.parted_at, found.came_from) == (None, "no element of any array")
+
+
+TABLE_OF_ROWS = """
+void added(const short *const *rows, int *output, long count, long n)
+{
+    for (long i = 0; i < n; ++i) {
+        output[i] = 1;
+        for (long k = 0; k < count; ++k)
+            output[i] += rows[k][i];
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["O0", "O2"])
+def test_elements_behind_a_table_of_pointers_are_named_by_their_rows(level: str, tmp_path: Path) -> None:
+    """The rows do not lie next to each other: there is room between each two."""
+    prototype = "void added(const int16_t **rows[count][n], int32_t output[n], size_t count, size_t n)"
+    domain = {"rows": Domain(-99, 99), "count": Domain(3, 3), "n": Domain(5, 5)}
+    found = mismatch_of(TABLE_OF_ROWS, prototype, lambda inputs: {"sum": inputs["rows"].sum(axis=0)}, tmp_path, level, **domain)
+    (lane,) = found.lane
+    assert found.came_from == f"rows[0][{lane}], rows[1][{lane}], rows[2][{lane}]"

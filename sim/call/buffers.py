@@ -77,6 +77,14 @@ class PlacedArray:
             strides = tuple(int(stride) for stride in field.strides)
             yield PlacedArray(field, self.address + offset, shape, strides, is_part=True)
 
+    def position_of(self, address: int) -> tuple[int, ...]:
+        """The indices of the element that has the byte at an address; the last is beyond its extent between rows."""
+        element, at = (address - self.address) // self._itemsize, list[int]()
+        for stride in self.strides:
+            index, element = divmod(element, stride) if stride else (0, element)  # of 0, all are the first
+            at.append(index)
+        return tuple(at)
+
     def view(self, data: bytearray) -> np.ndarray[Any, Any]:
         """The array in its bytes."""
         strides = [stride * self._itemsize for stride in self.strides]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isa.lane import Place
+from sim.call.buffers import PlacedArray
 from sim.call.call import Implementation, Recorded
 from sim.check.blame import Calibration, Dependences, Lineage, Parting, find_parting
 from sim.check.compare import Value, WrongLane, as_value
@@ -15,7 +16,7 @@ from sim.check.origin import MEMORY, LaneOrigin, Node, bits_of, decided_origin_o
 from sim.check.vectors import Vectors, call_seed
 from sim.kernels.extent import element_name, names_in
 from sim.kernels.kernel import Kernel, steps_at
-from sim.kernels.signature import RETURNED, Pointer, is_given, steps_in_elements
+from sim.kernels.signature import RETURNED, Pointer, extents, is_given, steps_in_elements
 
 NEAREST, CLEAREST = 8, 24
 """Right lanes to learn from: neighbours run the same code, other calls give each instruction other values."""
@@ -119,26 +120,30 @@ class LaneTracer:
                     found[step].add(name)
         return {step: frozenset(names) for step, names in found.items()}
 
-    def _reached(self, number: int, origin: LaneOrigin) -> dict[str, list[int]]:
-        """Which elements are in the memory that a lane came from, by the arrays that have some."""
+    def _reached(self, number: int, origin: LaneOrigin) -> dict[str, dict[int, Position]]:
+        """Which elements are in the memory that a lane came from, by the arrays that have some: address, position."""
         addresses, _ = self._record(number)
         arguments = self._kernel.arguments(self._vectors.inputs[number])
-        found = dict[str, list[int]]()
+        found = dict[str, dict[int, Position]]()
         for pointer in self._inputs():
-            size = 0 if (array := arguments.get(pointer.name)) is None else array.size
-            elements = {(byte - addresses[pointer.name]) // _item_size(pointer) for byte in origin.memory}
-            if reached := sorted(element for element in elements if 0 <= element < size):
+            if arguments.get(pointer.name) is None:
+                continue
+            shape, steps = extents(pointer, arguments), steps_in_elements(pointer, arguments)
+            placed = PlacedArray(pointer, addresses[pointer.name], shape, steps)
+            size, reached = _item_size(pointer), dict[int, Position]()
+            for byte in sorted(byte for byte in origin.memory if 0 <= byte - placed.address < placed.size):
+                position = placed.position_of(byte)
+                if all(at < extent for at, extent in zip(position, shape, strict=True)):
+                    reached[byte - (byte - placed.address) % size] = position
+            if reached:
                 found[pointer.name] = reached
         return found
 
     def _names(self, number: int, origin: LaneOrigin) -> Iterator[str]:
         """The elements that a lane came from."""
-        arguments = self._kernel.arguments(self._vectors.inputs[number])
-        strided = {pointer.name for pointer in self._inputs() if pointer.strides}
         for name, elements in self._reached(number, origin).items():
-            shape = (arguments[name].size,) if name in strided else arguments[name].shape
-            for element in elements:
-                yield element_name(name, map(int, np.unravel_index(element, shape)))
+            for position in elements.values():
+                yield element_name(name, position)
 
     def _lineage(self, number: int, output: str, position: Position) -> Lineage:
         """A lane and its way, with what decided it where it comes from more arrays so.
@@ -174,8 +179,7 @@ class LaneTracer:
             decided = decided_origin_of(trace, *spot)
             more = self._reached(number, decided)
             origin, reached = (decided, more) if len(more) > len(reached) else (origin, reached)
-        sizes = {pointer.name: _item_size(pointer) for pointer in self._inputs()}
-        arrays = {name: frozenset(addresses[name] + at * sizes[name] for at in some) for name, some in reached.items()}
+        arrays = {name: frozenset(elements) for name, elements in reached.items()}
         address = spot[0] if spot[2] == MEMORY else 0
         return Lineage(
             address=address, origin=origin, steps=steps, inputs=inputs, numbers=numbers, arrays=arrays,

@@ -477,13 +477,7 @@ class Session:
     def name_of(self, address: int) -> str:
         """The element of an array that has the byte at an address, or the address."""
         placed = self.array_at(address)
-        if placed is None:
-            return f"*{address:#x}"
-        element, at = (address - placed.address) // placed.pointer.type.itemsize, list[int]()
-        for stride in placed.strides:
-            index, element = divmod(element, stride)
-            at.append(index)
-        return element_name(placed.pointer.name, at)
+        return f"*{address:#x}" if placed is None else element_name(placed.pointer.name, placed.position_of(address))
 
     def array_at(self, address: int) -> PlacedArray | None:
         """The array of the call that has the byte at an address."""
