@@ -354,6 +354,8 @@ def test_elements_behind_a_table_of_pointers_are_named_by_their_rows(level: str,
     """The rows do not lie next to each other: there is room between each two."""
     prototype = "void added(const int16_t **rows[count][n], int32_t output[n], size_t count, size_t n)"
     domain = {"rows": Domain(-99, 99), "count": Domain(3, 3), "n": Domain(5, 5)}
-    found = mismatch_of(TABLE_OF_ROWS, prototype, lambda inputs: {"sum": inputs["rows"].sum(axis=0)}, tmp_path, level, **domain)
+    found = mismatch_of(
+        TABLE_OF_ROWS, prototype, lambda inputs: {"sum": inputs["rows"].sum(axis=0)}, tmp_path, level, **domain
+    )
     (lane,) = found.lane
     assert found.came_from == f"rows[0][{lane}], rows[1][{lane}], rows[2][{lane}]"

@@ -7,11 +7,13 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from sim.call.native.share import NativeShare
-from sim.check.report import Outcome, Report
+from sim.check.report import Mismatch, Outcome, Report
+from sim.shrink.literal import literal
 from sim.view.report import show_report
 
 DIGEST = "0123456789abcdef"
@@ -242,3 +244,32 @@ def test_of_failures_in_the_same_lane_only_what_differs_is_told_again() -> None:
         "FAILED program -O2: as program -O0", "",
         "FAILED program -O3", *texts[3].splitlines(), "",
     ]  # fmt: skip
+
+
+def test_a_shrunk_input_set_of_many_numbers_is_cut_on_the_terminal_alone() -> None:
+    rows = np.full((129, 136), -1.5e-5)
+    rows[0, 1:4] = np.nan, np.inf, 1e-5
+    shrunk = f"shrunk to 1 of 9 output lanes:\n    rows = {literal(rows).text}\n    k = 129"
+    made = Report(kernel="f", compiler="", seed=1, outcomes=[DIFFERS], reproduce="", shrunk=shrunk)
+    out = io.StringIO()
+    show_report(made, Console(file=out, width=100))
+    (cut,) = [line for line in out.getvalue().splitlines() if "rows = " in line]
+    assert cut.startswith('    rows = np.array([[-1.5e-05, float("nan"), ')
+    assert cut.endswith(f", ... ({rows.size:,} numbers; --json has them all)")
+    assert len(cut) < 700
+    assert "    k = 129\n" in out.getvalue()
+    assert made.as_json()["shrunk"] == shrunk
+
+
+@pytest.mark.parametrize(("count", "told"), [
+    (16, ", ".join(f"a[{n}]" for n in range(16))),
+    (130, f"130 elements: {', '.join(f'a[{n}]' for n in range(16))}, ..."),
+])  # fmt: skip
+def test_of_many_elements_that_a_lane_came_from_the_first_are_named(count: int, told: str) -> None:
+    mismatch = Mismatch(
+        engine="machine", output="out", lane=(0,), got=1, expected=2, inputs="n=1", lanes_different=1, parted_at=None,
+        golden_step=None, agreed=(), instruction="", source="", came_from=", ".join(f"a[{n}]" for n in range(count)),
+        conventions=(), explanation=(),
+    )  # fmt: skip
+    assert f"  it came from {told}" in str(mismatch).splitlines()
+    assert mismatch.came_from.count("a[") == count

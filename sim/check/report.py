@@ -19,6 +19,8 @@ from sim.kernels.extent import element_name
 
 PROGRAM = "program"
 """The name of the program of intrinsics among the implementations."""
+_NAMED = 16
+"""Elements that a sentence names; of a sum of hundreds nobody reads all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +81,16 @@ class Mismatch:
             f"{element}: {self.engine} {self.got}, golden {self.expected}  ({lanes})",
             f"  inputs {self.inputs}",
             *([f"  {self.fault}"] if self.fault is not None else []),
-            *([f"  {parting}", f"  it came from {self.came_from}"] if self.came_from else []),
+            *([f"  {parting}", f"  it came from {_first_of(self.came_from)}"] if self.came_from else []),
             *(f"  {sentence}" for sentence in self.explanation),
         ]
         return "\n".join(lines)
+
+
+def _first_of(names: str) -> str:
+    """The first of many names, and how many there are."""
+    each = names.split(", ")
+    return names if len(each) <= _NAMED else f"{len(each):,} elements: {', '.join(each[:_NAMED])}, ..."
 
 
 @dataclass(frozen=True, kw_only=True)
