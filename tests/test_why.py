@@ -54,6 +54,21 @@ def test_the_way_of_a_lane_ends_in_what_was_given(summed: Session) -> None:
     assert [step.number for step in way.steps] == sorted(step.number for step in way.steps)
 
 
+def test_of_a_lane_that_is_not_written_yet_the_way_to_its_store_is_told(summed: Session) -> None:
+    end, written = summed.position, summed.why("partial[2]")
+    store = written.steps[-1].number
+    summed.goto(store)
+    way = summed.why("partial[2]")
+    assert (way.ahead, way.steps, way.inputs) == (store, written.steps, written.inputs)
+    assert str(way).startswith(
+        f"partial[2] will come from in[0], in[1], in[2]: it is not written yet, #{store} will write it\n"
+    )
+    assert summed.position == store
+    summed.goto(store + 1)
+    assert (summed.why("partial[2]").ahead, summed.why("in[2]").ahead) == (None, None)
+    summed.goto(end)
+
+
 def test_every_value_is_that_of_its_instruction(summed: Session) -> None:
     end = summed.position
     for step in summed.why("partial[3]").steps:

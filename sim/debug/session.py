@@ -355,11 +355,21 @@ class Session:
     def why(self, spot: Spot | str) -> LaneWay:
         """How what is at a spot now came to be: every instruction on its way, back to the inputs of the call.
 
-        Raises SpotError, and MemoryFault where nothing is mapped.
+        Of an element of an array that is written only later it is the way of what will be written there first.  Raises
+        SpotError, and MemoryFault where nothing is mapped.
         """
         found = self.spot(spot) if isinstance(spot, str) else spot
         bytes_at(found, self.machine)  # of what is not mapped there is no way
-        return why_of(self, found)
+        way, placed = why_of(self, found), self.array_at(found.first) if found.register is None else None
+        if way.steps or placed is None or placed.pointer.direction == "in":
+            return way
+        here, store = self.position, self.find(Writes(found))
+        if store is None:
+            return way
+        self.goto(store + 1)
+        way = replace(why_of(self, found), ahead=store)
+        self.goto(here)
+        return way
 
     def slice(self, spot: Spot | str) -> LaneWay:
         """What comes of what is at a spot now: every instruction from here on that it reaches.  Raises as `why`."""

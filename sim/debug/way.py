@@ -49,7 +49,8 @@ class LaneWay:
     are the steps that only made addresses, of what was loaded and stored on the way, and `decisions` the branches
     before it with what decided them.  `golden` are the steps of the golden reference and their values.  `unoptimized`
     are source lines that the way of the same lane at -O0 has too: of an optimised build some have no instruction left.
-    `is_cut` says that there are more steps.
+    `is_cut` says that there are more steps.  `ahead` is the instruction, still to come, that writes the lane first
+    and at which the way ends; None where the way ends at what is there now.
     """
 
     spot: Spot
@@ -61,6 +62,7 @@ class LaneWay:
     unoptimized: tuple[str, ...] = ()
     is_cut: bool = False
     is_forward: bool = False
+    ahead: int | None = None
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -68,9 +70,15 @@ class LaneWay:
         told = (*self.steps, *self.addresses, *self.decisions)
         return tuple(dict.fromkeys([*(step.source for step in told), *self.unoptimized]))
 
+    @property
+    def heading(self) -> str:
+        """What it comes from, or reaches, in a sentence."""
+        verb = "reaches" if self.is_forward else "comes from" if self.ahead is None else "will come from"
+        told = f"{self.spot.name} {verb} {', '.join(self.inputs) or 'nothing'}"
+        return told if self.ahead is None else f"{told}: it is not written yet, #{self.ahead} will write it"
+
     def __str__(self) -> str:
-        verb = "reaches" if self.is_forward else "comes from"
-        parts = [f"{self.spot.name} {verb} {', '.join(self.inputs) or 'nothing'}"]
+        parts = [self.heading]
         parts += ["  (there are more steps)"] if self.is_cut else []
         parts += [f"  {step}" for step in self.steps]
         if self.golden:

@@ -77,8 +77,7 @@ class WhyTree(Tree[WhyStep | None], inherit_bindings=False):
         """Show another way, open down to where it parts from the golden reference."""
         self._way = way
         self.clear()
-        verb = "reaches" if way.is_forward else "comes from"
-        self.root.set_label(Text(plain(f"{way.spot.name} {verb} {', '.join(way.inputs) or 'nothing'}"), "bold"))
+        self.root.set_label(Text(plain(way.heading), "bold"))
         steps, leading = way.steps, dict[int, WhyStep]()
         for at, each in enumerate(steps):
             if each.parts or not leading.keys().isdisjoint(each.made_of):
