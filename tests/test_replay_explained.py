@@ -66,6 +66,18 @@ def test_calls_that_pass_are_not_explained(recorded_elsewhere: Path) -> None:
     assert (code, json.loads(out)["explanation"]) == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("here", "all N lanes agree with"), ("there", "N of N lanes differ from")]
+)
+def test_calls_that_pass_are_asked_of_the_golden_reference(name: str, verdict: str, recorded_elsewhere: Path) -> None:
+    kernel, file = recorded_elsewhere / "demo.py", recorded_elsewhere / f"{name}.jsonl"
+    code, out = invoke("replay", file, "--kernel", kernel, "--json", "--jobs", "1")
+    found = json.loads(out)
+    told = f"N calls that came out as recorded: {verdict} the golden reference of demo"
+    assert (code, re.sub(r"\d[\d,]*", "N", found["explanation"][0])) == (0, told)
+    assert found["reproduce"].endswith(f" --kernel {kernel}")
+
+
 def test_calls_of_another_kernel_are_told(recorded_elsewhere: Path) -> None:
     _, out = invoke("replay", recorded_elsewhere / "calls.jsonl", "--kernel", "quantized_add", "--jobs", "1")
     assert [line for line in out.splitlines() if line.startswith("not explained: ")]

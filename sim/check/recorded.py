@@ -18,10 +18,11 @@ UNKNOWN_KERNEL = (
 )
 
 
-def explain_calls(kernel: Kernel, calls: Sequence[CapturedCall], limit: int) -> list[str]:
+def explain_calls(kernel: Kernel, calls: Sequence[CapturedCall], limit: int, as_recorded: str = "") -> list[str]:
     """Say what the outputs of calls come from that came out otherwise than recorded: of the record, and of the replay.
 
-    A replayed call may take `limit` instructions.  Sentences; one where it cannot be told, which says what is missing.
+    Of calls that came out as recorded both are the same, and told once: `as_recorded` says in words which these are.  A
+    replayed call may take `limit` instructions.  Sentences; one where it cannot be told, which says what is missing.
     """
     if not kernel.takes_inputs:
         return [
@@ -34,10 +35,10 @@ def explain_calls(kernel: Kernel, calls: Sequence[CapturedCall], limit: int) -> 
             return [
                 f"not explained: the arguments of {calls[outside].name} are none of {kernel.name}'s (domain, valid)"
             ]
-        memories = {
-            "recorded": [recorded_memory(call, is_after=True) for call in calls],
-            "replayed": [memory_after(call, limit) for call in calls],
-        }
+        replayed: list[Read] = [memory_after(call, limit) for call in calls]
+        memories = {as_recorded: replayed} if as_recorded else {
+            "recorded": [recorded_memory(call, is_after=True) for call in calls], "replayed": replayed,
+        }  # fmt: skip
         return [sentence for how, memory in memories.items() for sentence in _told(kernel, how, calls, inputs, memory)]
     except LanewiseError as error:
         return [f"not explained: {error}"]

@@ -16,7 +16,9 @@ from sim.toolchain.shell import typed
 class ReplayReport:
     """All the calls of a file.  It passes only if there is one, and every one passed.
 
-    `explanation` says, in sentences, what failing calls have for outputs, or why that is not known.
+    `explanation` says, in sentences, what failing calls have for outputs, or why that is not known; where none fails,
+    what the golden reference of the kernel says, if one was given.  `kernel` and `mode` are its words on the command
+    line.
     """
 
     file: str
@@ -25,11 +27,15 @@ class ReplayReport:
     results: Sequence[Replayed]
     interrupted: bool = False
     explanation: Sequence[str] = ()
+    kernel: str | None = None
+    mode: str | None = None
 
     @property
     def reproduce(self) -> str:
         """The command that runs the first failing call alone, or all of them."""
         command = ["lanewise", "replay", self.file, "--engine", self.engine, "--limit", str(self.limit)]
+        for option, value in (("--kernel", self.kernel), ("--mode", self.mode)):
+            command += [option, value] if value is not None else []
         return typed(command + [part for r in self.failures[:1] for part in ("--line", str(r.line))])
 
     @property

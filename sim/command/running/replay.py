@@ -21,9 +21,10 @@ from sim.replay.report import ReplayReport
 from sim.replay.run import Replayed, replay
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, require_one_of
 from sim.view.replay import show_replay
+from sim.view.sentences import counted
 
 _EXPLAINED = 100
-"""Failing calls that are explained, together, at most."""
+"""Calls that are explained, together, at most: failing ones, or all where none fails."""
 _CHUNK = 16
 """Lines that a process gets at a time."""
 
@@ -66,12 +67,18 @@ def replay_calls(
             interrupted = True
     results.sort(key=lambda result: result.line)
     failing = [result.line for result in results if result.kind == "output mismatch"][:_EXPLAINED]
-    explanation = [UNKNOWN_KERNEL] if failing and not interrupted else []
+    passed = [result.line for result in results if result.kind == "passed"]
+    asked, as_recorded = failing, ""
+    if not failing and chosen_one is not None:
+        asked = passed[:_EXPLAINED]
+        among = f"the first {len(asked)} of " if len(passed) > len(asked) else ""
+        as_recorded = f"{among}{counted(len(passed), 'call')} that came out as recorded"
+    explanation = [UNKNOWN_KERNEL] if asked and not interrupted else []
     if explanation and chosen_one is not None:
         data = Bytes(file.with_suffix(".npz"))
-        calls = [read_line(*item, data).call for item in lines if item[0] in failing]
-        explanation = explain_calls(chosen_one, [call for call in calls if call is not None], limit)
-    report = ReplayReport(str(file), chosen, limit, results, interrupted, explanation)
+        calls = [read_line(*item, data).call for item in lines if item[0] in asked]
+        explanation = explain_calls(chosen_one, [call for call in calls if call is not None], limit, as_recorded)
+    report = ReplayReport(str(file), chosen, limit, results, interrupted, explanation, kernel, mode)
     lacked = lacking((need for result in report.results for need in result.needs), cores)
     if as_json:
         print_json("replay", {**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
