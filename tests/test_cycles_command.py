@@ -601,6 +601,18 @@ def test_an_interrupt_ends_it_with_its_own_code(source: Path, monkeypatch: pytes
         (("SOURCE", "add", "1", "2", "--core", ","), 2, "name a core"),
         (("SOURCE", "add", "1", "2", "--latency", "x"), 2, "--latency takes NAME=VALUE, not 'x'"),
         (("SOURCE", "add", "1", "2", "--latency", "smulh=1"), 2, "there are scalar smulh"),
+        (("CHAIN", "--latency", "sqrdmulh=1"), 2, "ASIMD rounding saturating doubling multiply high by element 4S, "),
+        (
+            ("CHAIN", "--latency", "ASIMD rounding saturating doubling multiply high 4S=9"),
+            2,
+            "9': no instruction that is timed is of that class; they are of 'ASIMD rounding saturating doubling "
+            "multiply high 8H', 'branch conditional', 'scalar subs/cmp flag set'",
+        ),
+        (
+            ("CHAIN", "--pipe", "scalar smulh=MAC", "--core", "cortex-a55"),
+            2,
+            "--pipe 'scalar smulh=MAC': no instruction that is timed is of that class",
+        ),
         (("SOURCE", "add", "1", "2", "--set", "width=0"), 2, "--set 'width=0' on cortex-a55"),
         (("SOURCE", "add", "1", "2", "--pipe", "scalar smulh=X9"), 2, "there is no pipe 'X9'"),
         (("SOURCE", "load", "1", "--caches", "--core", "cortex-a72"), 2, "L2: give it with --l2-latency"),

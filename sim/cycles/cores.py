@@ -8,6 +8,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from isa.instruction import Instruction
+from isa.rows import TABLE
+from sim.timing.classes.all_classes import classes_of, timing_class
 from sim.timing.model.core import Core
 from sim.timing.model.core_file import CoreError, core_names, load_core
 
@@ -79,6 +82,16 @@ class Changes:
         return replace(core, levels=tuple(levels))
 
 
+def require_timed(changes: Changes, code: Iterable[Instruction]) -> None:
+    """Raises CoreError for a change to a class that no instruction of the code has: it would change no cycle."""
+    classes = sorted({timing_class(instruction.pattern) for instruction in code})
+    for option, texts in (("--latency", changes.latencies), ("--pipe", changes.uses)):
+        for text in texts:
+            if text.partition("=")[0].strip() not in classes:
+                told = ", ".join(map(repr, classes))
+                raise CoreError(f"{option} {text!r}: no instruction that is timed is of that class; they are of {told}")
+
+
 def _changed(core: Core, change: Callable[[Core, str, str], Core], options: Iterable[str], option: str) -> Core:
     for text in options:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -90,7 +103,14 @@ def _changed(core: Core, change: Callable[[Core, str, str], Core], options: Iter
             said = f"{option} {text!r} on {core.name}: {error}"
             if name not in core.classes:
                 likes = [one for one in core.classes if name.lower() in one.lower()]
-                if near := likes or get_close_matches(name, core.classes):
-                    said += f"; there are {', '.join(near[:_NEAR])}"
+                near = _classes_of(name.lower()) or (likes or get_close_matches(name, core.classes))[:_NEAR]
+                if near:
+                    said += f"; there are {', '.join(near)}"
             raise CoreError(said) from None
     return core
+
+
+def _classes_of(mnemonic: str) -> list[str]:
+    """Those of the forms of a mnemonic, each once."""
+    forms = [form for form in TABLE.forms.values() if form.mnemonic == mnemonic]
+    return list(dict.fromkeys(name for form in forms for name in classes_of(form)))

@@ -15,7 +15,7 @@ from sim.call.call import CallError
 from sim.call.guards.findings import GuardError
 from sim.call.needs import lacking, needs_of
 from sim.command.options import compile_flags, optimisation_flag
-from sim.cycles.cores import Changes, chosen_cores, named_core
+from sim.cycles.cores import Changes, chosen_cores, named_core, require_timed
 from sim.cycles.difference import differences
 from sim.cycles.estimates import estimate_of, read_measured
 from sim.cycles.input import TimedLoop
@@ -128,6 +128,7 @@ def cycles(
         against, other = _timed(second, cores, conditions, None) if second else (found, [])
     except KeyboardInterrupt:
         fail("interrupted before everything was timed", INTERRUPTED)
+    require_timed(changes, (code for timed in (*found.timed, *against.timed) for _, code in timed.code))
     title = "; ".join([found.title, *changes.texts, *conditions.texts])
     first = groups[0][0]
     only = f", which shows {first.title} only," if len(groups) > 1 else ""

@@ -6,7 +6,7 @@ from functools import cache
 
 from isa.instruction import Form, Pattern
 from sim.timing.classes import floating, integer, memory, scalar
-from sim.timing.classes.row import ClassRow
+from sim.timing.classes.row import CLAUSES, ClassRow
 
 ROWS: tuple[ClassRow, ...] = (
     *scalar.ARITHMETIC,
@@ -32,6 +32,13 @@ CLASSES: tuple[str, ...] = tuple(dict.fromkeys(row.name for row in ROWS))
 def timing_class(pattern: Pattern) -> str:
     """The class of an instruction: one of `CLASSES`."""
     return next(row.name for row in _rows_of(pattern.form) if row.takes_text(pattern))
+
+
+def classes_of(form: Form) -> tuple[str, ...]:
+    """The classes that instructions of a form can be of, each once."""
+    rows = _rows_of(form)
+    last = next((number for number, row in enumerate(rows) if CLAUSES[row.clause].of_text is None), len(rows))
+    return tuple(dict.fromkeys(row.name for row in rows[: last + 1]))
 
 
 @cache
