@@ -182,3 +182,34 @@ def test_a_core_of_ones_own_may_state_its_rows() -> None:
     found = error_range(mine)
     assert found is not None
     assert percent(found) == (-5, 5)
+
+
+def changed_copy(folder: Path, *changes: tuple[str, str]) -> Core:
+    """A core file that is a copy of Cortex-A55's with another width and these changes."""
+    text = (Path(__file__).parents[1] / "sim/timing/cores/cortex-a55.toml").read_text(encoding="utf-8")
+    for old, new in (("width = { value = 2,", "width = { value = 1,"), *changes):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    return load_core(str(folder / "mine.toml"))
+
+
+def test_what_was_measured_of_a_core_is_not_said_of_a_changed_copy_of_its_file(tmp_path: Path) -> None:
+    theirs, mine = load_core("cortex-a55"), changed_copy(tmp_path)
+    assert (theirs.width, mine.width) == (2, 1)
+    assert (bool(theirs.about.unseen), bool(theirs.about.validation), error_range(theirs) is None) == (True, True, False)
+    assert (mine.about.unseen, mine.about.validation, mine.about.split, error_range(mine)) == ((), (), "", None)
+
+
+def test_a_changed_copy_says_what_was_measured_of_itself(tmp_path: Path) -> None:
+    rows = """[[unseen]]
+project = "mine"
+family = "mine"
+rows = 2
+mean_absolute = 5
+source = "fit"
+
+[classes]"""
+    found = error_range(changed_copy(tmp_path, ("[classes]", rows)))
+    assert found is not None
+    assert (found.rows, percent(found)) == (2, (-5, 5))

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -64,7 +65,10 @@ def core_names() -> tuple[str, ...]:
 
 
 def load_core(name_or_path: str) -> Core:
-    """The core of that name, or of the core file there.  Raises CoreError."""
+    """The core of that name, or of the core file there.  Raises CoreError.
+
+    What was measured of a core of the package is said of that core alone: a file that changes a copy does not have it.
+    """
     known = name_or_path in core_names()
     path = _DIRECTORY / f"{name_or_path}.toml" if known else Path(name_or_path)
     if not path.is_file():
@@ -72,9 +76,25 @@ def load_core(name_or_path: str) -> Core:
         meant = f" (did you mean {near[0]}?)" if near else ""
         raise CoreError(f"there is no core {name_or_path!r}{meant}: give {', '.join(core_names())} or a core file")
     try:
-        return parse_core(path.read_text(encoding="utf-8"))
+        core = parse_core(path.read_text(encoding="utf-8"))
+        return core if known else _as_its_own(core)
     except (OSError, ValueError, RecursionError) as error:
         raise CoreError(f"{path.name if known else path}: {error}") from None
+
+
+def _as_its_own(core: Core) -> Core:
+    """A core of a file outside of the package, without the errors that are those of the package's cores."""
+    about = core.about
+    if not (about.unseen or about.validation):
+        return core
+    cores = [load_core(name) for name in core_names()]
+    if core in cores:  # the same text
+        return core
+    others = [one.about for one in cores]
+    unseen = tuple(one for one in about.unseen if all(one not in other.unseen for other in others))
+    validation = tuple(one for one in about.validation if all(one not in other.validation for other in others))
+    split = about.split if unseen else ""
+    return replace(core, about=replace(about, unseen=unseen, validation=validation, split=split))
 
 
 @lru_cache(maxsize=64)
