@@ -177,6 +177,14 @@ def test_a_proof_and_a_timing_take_it(folder: Path) -> None:
     assert timed.exit_code == 0
 
 
+def test_a_timing_names_what_the_command_compiles_in_place_of_the_file(folder: Path) -> None:
+    (folder / "other.c").write_text(SCALED)
+    for name, says in (("other.c", "of other.c.o, in place of scaled.c"), ("./scaled.c", "of scaled.c.o")):
+        words = ("scaled.c", "scaled", "3", "--core", "cortex-a55", "--compile", f"{CLANG} -DBY=3 -O1 -g -c {name}")
+        for brief in ((), ("--brief",)):
+            assert lanewise("cycles", *words, *brief).stdout.splitlines()[0].rstrip() == f"scaled {says}"
+
+
 def test_a_kernel_is_timed_as_its_command_compiles_it_and_another_version_by_our_compiler(folder: Path) -> None:
     command = f"{CLANG} -DBY=1 -O1 -fno-ident -c mine.c"
     (folder / "old.c").write_text(MINE.replace("BY", "1"))

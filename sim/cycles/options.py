@@ -25,7 +25,7 @@ from sim.kernels.kernel import built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.kernels.names import kernel_names
 from sim.timing.loops.variants import interleaved, unrolled
-from sim.toolchain.compile_commands import object_as_told
+from sim.toolchain.compile_commands import object_as_told, source_as_told
 from sim.toolchain.compilers import is_source
 
 USUAL_COUNT: Final = 1000
@@ -141,14 +141,17 @@ def _function(wanted: TimingRequest) -> TimedGroup:
     path = Path(wanted.what)
     if wanted.symbol is None:
         raise UsageError(f"name the function of {path} to call, and give its arguments")
+    instead = ""
     if wanted.compile_with is not None:
+        other = source_as_told(wanted.compile_with, path).resolve() != path.resolve()
+        instead = f", in place of {path.name}" if other else ""
         path = object_as_told(wanted.compile_with, path)
     levels = wanted.levels if is_source(path) else wanted.levels[:1]
     calls = [
         function_call(path, wanted.symbol, wanted.arguments, level, wanted.flags, wanted.limit, wanted.other)
         for level in levels
     ]
-    return TimedGroup(f"{wanted.symbol} of {path.name}", tuple(_counted(call, wanted) for call in calls))
+    return TimedGroup(f"{wanted.symbol} of {path.name}{instead}", tuple(_counted(call, wanted) for call in calls))
 
 
 def _captured(wanted: TimingRequest) -> TimedGroup:

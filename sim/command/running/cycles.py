@@ -169,6 +169,8 @@ def cycles(
         return
     if not brief:
         print_shown(partial(show_results, title, groups, estimated=estimated))
+    elif compile_with is not None:  # the command decides what that is
+        typer.echo(title)
     if brief or megahertz or measured:
         print_shown(partial(show_estimate, estimated))
     for before, after in versions:
