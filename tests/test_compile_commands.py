@@ -71,7 +71,7 @@ def test_an_entry_of_the_compilation_database_says_how(folder: Path, form: str) 
     [
         ("", 2, "nothing is given"),
         ("gcc '", 2, "cannot be split as a shell does"),
-        ("no-such-compiler -c scaled.c", 3, "cannot run no-such-compiler"),
+        ("./no-such -c scaled.c", 3, "lanewise: cannot run no-such: there is no program ./no-such\n"),
         (f"{CLANG} -c scaled.c", 2, "BY is not given"),
         (f"{shlex.quote(sys.executable)} -c pass", 2, "has made no object of scaled.c"),
         ("none.json", 2, "cannot read none.json"),

@@ -174,5 +174,7 @@ def executed(
     except subprocess.TimeoutExpired:
         endless = f"{_tool(command)} does not end: it was stopped after {LONGEST:g} s; give it less, or a source"
         raise ToolchainUnavailable(f"{endless} that does not include itself or a device") from None
+    except FileNotFoundError as error:
+        raise ToolchainUnavailable(f"cannot run {_tool(command)}: there is no program {command[0]}") from error
     except OSError as error:
         raise ToolchainUnavailable(f"cannot run {_tool(command)}: {error}") from error
