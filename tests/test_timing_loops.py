@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sim.cycles import loop_in_file
 from sim.timing.loops.bare_loop import BareLoopError, Body, body_in_file, body_in_text, loop_of_body, stream_of_body
 from sim.timing.loops.loop import Loop
 from sim.timing.model.stream import Executed
@@ -167,6 +168,19 @@ def test_a_loop_is_found_by_its_label_or_its_function(label: str | None, expecte
 def test_a_body_that_cannot_be_found_says_why(text: str, label: str | None, message: str) -> None:
     with pytest.raises(BareLoopError, match=message):
         body_in_text(text, label)
+
+
+def test_labels_of_debug_information_are_none_that_a_file_defines(tmp_path: Path) -> None:
+    path = tmp_path / "one.s"
+    path.write_text("loop:\n subs x2, x2, #8\n b.gt loop\n")
+    with pytest.raises(BareLoopError, match=r"no symbol 'lop'; it defines loop$"):
+        body_in_file(path, "lop")
+
+
+def test_a_loop_is_found_in_a_file_whose_path_is_text(tmp_path: Path) -> None:
+    path = tmp_path / "scale.s"
+    path.write_text(SCALE)
+    assert loop_in_file(str(path)) == loop_in_file(path)
 
 
 @pytest.mark.parametrize(

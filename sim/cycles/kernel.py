@@ -45,13 +45,13 @@ def time_kernel(
     return [time_on(call, core) for call in calls for core in chosen]
 
 
-def loop_in_file(file: Path, label: str | None = None, *flags: str) -> Loop:
+def loop_in_file(file: str | Path, label: str | None = None, *flags: str) -> Loop:
     """The loop of a source, or of compiled code, that stands behind a label or in a function, without its caller.
 
     Without a label it is the last loop of a source.  Raises BareLoopError for code that is no loop or whose iterations
     differ, and what compiling raises: ToolchainError, ImageError.
     """
-    return loop_of_body(body_in_file(file, label, *flags))
+    return loop_of_body(body_in_file(Path(file), label, *flags))
 
 
 def advise(result: TimedResult) -> list[Advice]:

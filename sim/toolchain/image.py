@@ -214,7 +214,13 @@ class Image:
         """The defined symbol of that name; ImageError with near names when there is none."""
         if name in self.symbols:
             return self.symbols[name]
-        raise ImageError(f"{self.path} defines no symbol {name!r}; it defines {nearest(name, self.symbols)}")
+        # Those in no segment are of debug information, where the assembler's own labels are kept.
+        names = [
+            one.name
+            for one in self.symbols.values()
+            if any(0 <= one.address - segment.address <= segment.size for segment in self.segments)
+        ]
+        raise ImageError(f"{self.path} defines no symbol {name!r}; it defines {nearest(name, names)}")
 
     def source_line(self, address: int) -> SourceLine | None:
         """The line that the instruction at the address was compiled from; None where the compiler recorded none."""
