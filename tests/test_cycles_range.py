@@ -197,7 +197,7 @@ def changed_copy(folder: Path, *changes: tuple[str, str]) -> Core:
 def test_what_was_measured_of_a_core_is_not_said_of_a_changed_copy_of_its_file(tmp_path: Path) -> None:
     theirs, mine = load_core("cortex-a55"), changed_copy(tmp_path)
     assert (theirs.width, mine.width) == (2, 1)
-    assert theirs.about.unseen and theirs.about.validation and error_range(theirs)
+    assert all((theirs.about.unseen, theirs.about.validation, error_range(theirs)))
     assert (mine.about.unseen, mine.about.validation, mine.about.split, error_range(mine)) == ((), (), "", None)
 
 
