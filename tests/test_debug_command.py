@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -208,8 +209,9 @@ def test_a_replay_says_how_to_open_its_first_failing_call() -> None:
         Replayed(line=1, name="a", kind="passed"), Replayed(line=2, name="", kind="unreadable"),
         Replayed(line=3, name="b c", kind="output mismatch"),
     ]  # fmt: skip
-    assert ReplayReport("calls.jsonl", "lockstep", 10, results).debug == "lanewise debug calls.jsonl --call 'b c'"
-    assert ReplayReport("calls.jsonl", "lockstep", 10, results[:2]).debug == ""
+    report = ReplayReport(file="calls.jsonl", engine="lockstep", limit=10, results=results)
+    assert report.debug == "lanewise debug calls.jsonl --call 'b c'"
+    assert replace(report, results=results[:2]).debug == ""
 
 
 def test_a_script_is_a_session(folder: Path) -> None:

@@ -12,7 +12,7 @@ from sim.replay.run import Kind, Replayed
 from sim.toolchain.shell import typed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplayReport:
     """All the calls of a file.  It passes only if there is one, and every one passed.
 

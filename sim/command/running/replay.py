@@ -78,7 +78,10 @@ def replay_calls(
         data = Bytes(file.with_suffix(".npz"))
         calls = [read_line(*item, data).call for item in lines if item[0] in asked]
         explanation = explain_calls(chosen_one, [call for call in calls if call is not None], limit, as_recorded)
-    report = ReplayReport(str(file), chosen, limit, results, interrupted, explanation, kernel, mode)
+    report = ReplayReport(
+        file=str(file), engine=chosen, limit=limit, results=results, interrupted=interrupted, explanation=explanation,
+        kernel=kernel, mode=mode,
+    )  # fmt: skip
     lacked = lacking((need for result in report.results for need in result.needs), cores)
     if as_json:
         print_json("replay", {**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
