@@ -150,7 +150,9 @@ def test_nothing_is_learned_from_a_right_lane_that_came_from_fewer_arrays() -> N
     six = origin(lambda a, b: neon.vsubq_s32(neon.vdupq_n_s32(8), neon.vdupq_n_s32(2)), 0, [0] * 4, [0] * 4)
     right = [right_lineage(six, of, {}) for of in (700, 900)]
     calibration = Calibration.of(right, lineage(neon.vsubq_s32, {"a": 10, "difference": 7}))
-    assert calibration == Calibration()
+    assert calibration == Calibration(reads=False)
+    assert find_parting(replace(right[0], steps={"a": 1, "b": 2}, inputs={"a": FIRST}), Calibration()) is None
+    assert find_parting(replace(right[0], steps={"a": 1, "b": 2}, inputs={"a": FIRST}), calibration) is not None
 
 
 def test_of_a_bound_a_constant_that_is_the_number_of_a_step_is_not_that_step() -> None:

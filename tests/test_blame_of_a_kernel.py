@@ -329,12 +329,12 @@ void filled(const int *a, int *output, int n, const int *p)
 
 
 @pytest.mark.parametrize("level", ["O0", "O2"])
-def test_of_a_lane_that_no_array_decided_no_step_is_told(level: str, tmp_path: Path) -> None:
+def test_of_code_that_reads_no_array_the_first_step_is_told(level: str, tmp_path: Path) -> None:
     text = CONSTANT.replace("const int *p", "const struct { int by; } *p").replace("p[0]", "p->by")
     prototype = "void filled(const int32_t a[n], int32_t output[n], int32_t n, const struct { int32_t by; } *p)"
     domain = {"a": Domain(-99, 99), "n": Domain(1, 9), "p.by": Domain(1000, 2000)}
     found = mismatch_of(text, prototype, lambda inputs: {"twice": inputs["a"] * 2}, tmp_path, level, **domain)
-    assert (found.parted_at, found.came_from) == (None, "no element of any array")
+    assert (found.parted_at, found.instruction[:5], found.came_from) == ("twice", "add w", "no element of any array")
 
 
 TABLE_OF_ROWS = """

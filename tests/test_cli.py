@@ -24,6 +24,7 @@ import sim.check.repair.place
 import sim.command.app
 import sim.command.options
 import sim.command.running.check
+import sim.toolchain.objects
 from sim.check import vectors
 from sim.check.aim.aiming import aim
 from sim.check.check import begin_job
@@ -157,7 +158,7 @@ def test_a_compiler_that_cannot_be_used_is_one_sentence_and_exit_3(
     def unavailable() -> str:
         raise error("no AArch64 compiler: run: pip install ziglang")
 
-    monkeypatch.setattr(sim.command.running.check, "compiler_version", unavailable)
+    monkeypatch.setattr(sim.toolchain.objects, "compiler_version", unavailable)
     result = run(*SMALL)
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr == "lanewise: no AArch64 compiler: run: pip install ziglang\n"

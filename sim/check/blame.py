@@ -108,18 +108,21 @@ class Calibration:
     An instruction may hold the value of a step by chance: of those that were seen, only the ones that hold it most
     often are its `makers`, the others are `refuted`.  A step that no instruction holds in at least `USUALLY` of the
     lanes is not computed by itself (`fused`).  Nothing is learned of a step with fewer than
-    `ENOUGH` different values, nor from a lane that came from fewer arrays: it became a bound at a branch.
+    `ENOUGH` different values, nor from a lane that came from fewer arrays: it became a bound at a branch.  `reads` says
+    whether one of them came from an array at all.
     """
 
     makers: dict[str, set[object]] = field(default_factory=dict)
     refuted: dict[str, set[object]] = field(default_factory=dict)
     fused: set[str] = field(default_factory=set)
+    reads: bool = True
 
     @classmethod
     def of(cls, right: Iterable[Lineage], wrong: Lineage) -> Calibration:
         """What right lanes say about the instructions that a wrong lane came through."""
-        calibration = cls()
+        right = list(right)
         own = [lineage for lineage in right if lineage.is_own and lineage.arrays.keys() >= wrong.arrays.keys()]
+        calibration = cls(reads=any(lineage.arrays for lineage in right))
         passed = {_instruction(node) for node in wrong.origin.nodes}
         for step in wrong.computed_steps:
             shares = {place: share for place, share in _shares(own, step).items() if place in passed}
@@ -166,7 +169,7 @@ Dependences = Mapping[str, frozenset[str]]
 
 def find_parting(lineage: Lineage, calibration: Calibration, dependences: Dependences | None = None) -> Parting | None:
     """The first golden step that a wrong lane does not reproduce; None where the golden steps are none, or where it was
-    chosen and what the inputs made is not on its way.
+    chosen among several of them and what the inputs made is not on its way, though it is on that of other lanes.
 
     A step is looked for in what follows from those before it, of which it has all arguments: others are of another
     branch.  Without `dependences` the steps are one chain.  A step that is an input agrees where the lane's own element
@@ -175,7 +178,7 @@ def find_parting(lineage: Lineage, calibration: Calibration, dependences: Depend
     is where the lane parts if that does not.  Where all steps appear, the lane was right so far: it parts behind the
     last computed one, at the step that changes nothing there, if there is one.
     """
-    if lineage.is_chosen:
+    if lineage.is_chosen and calibration.reads and len(lineage.steps) > 1:
         return None
     for step in lineage.inputs:
         if step in lineage.steps and lineage.inputs[step] not in lineage.origin.memory:

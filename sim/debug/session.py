@@ -448,7 +448,8 @@ class Session:
         mismatch = self.trouble.mismatch if self.trouble is not None else None
         if mismatch is None or self.spot_of(mismatch.output, mismatch.lane)[1:] != way.spot[1:]:
             return way
-        own = ("", "") if mismatch.parted_at is None else (mismatch.instruction, mismatch.source)
+        is_known = mismatch.parted_at is not None or self.call.faults
+        own = (mismatch.instruction, mismatch.source) if is_known else ("", "")
         blamed = self.call.blamed
         lines = self.call.faults or (blamed[1],)
         wanted = [*(each for each in (blamed, own) if each[1] in lines), *lines, *([] if self.call.faults else [own])]
