@@ -118,9 +118,8 @@ class Calibration:
     reads: bool = True
 
     @classmethod
-    def of(cls, right: Iterable[Lineage], wrong: Lineage) -> Calibration:
+    def of(cls, right: Sequence[Lineage], wrong: Lineage) -> Calibration:
         """What right lanes say about the instructions that a wrong lane came through."""
-        right = list(right)
         own = [lineage for lineage in right if lineage.is_own and lineage.arrays.keys() >= wrong.arrays.keys()]
         calibration = cls(reads=any(lineage.arrays for lineage in right))
         passed = {_instruction(node) for node in wrong.origin.nodes}
