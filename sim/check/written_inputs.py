@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from itertools import chain, islice
 from math import prod
@@ -56,8 +56,9 @@ def read_inputs(kernel: Kernel, text: str) -> Inputs:
     data = _json(text)
     if not isinstance(data, dict):
         raise InputsError(f"an input set of {kernel.title} is a JSON object of its inputs by name, not {text!r:.40}")
-    reason = ""
-    for example in islice(_examples(kernel), _EXAMPLES):
+    reason, rng = "", np.random.default_rng(1)
+    examples = chain(kernel.corners(), (kernel.sample(rng) for _ in range(_EXAMPLES)))
+    for example in islice(examples, _EXAMPLES):
         try:
             inputs = _sized(kernel, _like(example, data, ""))
         except ValueError as error:
@@ -76,11 +77,6 @@ def _json(text: str) -> Any:
         raise InputsError(f"{text[1:]} cannot be read ({getattr(error, 'strerror', None) or error})") from None
     except (ValueError, RecursionError) as error:
         raise InputsError(f"inputs are given as JSON, and {text!r:.40} is none ({error})") from None
-
-
-def _examples(kernel: Kernel) -> Iterator[Inputs]:
-    rng = np.random.default_rng(1)
-    return chain(kernel.corners(), (kernel.sample(rng) for _ in range(_EXAMPLES)))
 
 
 def _like(example: Any, data: Any, name: str) -> Any:

@@ -298,7 +298,8 @@ class Prover:
             if answer.finding.outcome != "proved" and wanted(name):
                 elements, first = [e for pair in alike[key] for e in pair.elements], alike[key][0]
                 failure = unproved(elements, first.reference, first.question, answer, chosen[name])
-                failed[key] = min((number, failure), failed.get(key, (number, failure)), key=_counter_examples_first)
+                found, known = (number, failure), failed.get(key, (number, failure))
+                failed[key] = min(found, known, key=lambda one: (one[1].outcome == "unknown", one[0]))
             elif waiting[key] == 0 and key not in failed:
                 for pair in alike[key]:
                     for element in pair.elements:
@@ -375,11 +376,6 @@ class Prover:
         found = asked(question)
         by_value = ((k, lane.place.file) for k, lane in enumerate(found.inputs) if self._by_value.takes(lane))
         return found.key, tuple(by_value)
-
-
-def _counter_examples_first(found: tuple[int, Unproved]) -> tuple[bool, int]:
-    number, failure = found
-    return failure.outcome == "unknown", number
 
 
 def _of_children() -> float:

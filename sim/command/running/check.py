@@ -113,8 +113,9 @@ def check(
         made = chosen_vectors(chosen, SHORT_LANES if rtl and vectors is None else vectors, seed)
     except KeyboardInterrupt:
         fail("interrupted before anything was compared", INTERRUPTED)
+    compiled_at = ",".join(levels) if any(map(is_source, chosen.sources)) else None
     options: dict[str, object] = {
-        "mode": mode, "seed": seed, "vectors": made.random_lanes, "opt": _levels(chosen, levels), "engine": runner,
+        "mode": mode, "seed": seed, "vectors": made.random_lanes, "opt": compiled_at, "engine": runner,
         "limit": limit, "object": object_file, "compile": compile_with, "symbol": symbol, "march": march,
         "cflags": cflags or None, "core": core, **of_hardware, "hold": hold, "include": include, "with": beside,
     }  # fmt: skip
@@ -157,11 +158,6 @@ def check(
     if strict and report.weak:
         raise typer.Exit(MISMATCH)
     tell_lacking(lacked, quiet=as_json)
-
-
-def _levels(kernel: Kernel, levels: Sequence[str]) -> str | None:
-    """What --opt says of the builds; None where nothing is compiled."""
-    return ",".join(levels) if any(map(is_source, kernel.sources)) else None
 
 
 class _Stopped(NamedTuple):

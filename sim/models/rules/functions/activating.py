@@ -7,6 +7,7 @@ Source: docs/spec/neighbours.md sections 23 and 37.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -69,14 +70,29 @@ class Activating:
         return [RuleStep(f"{rule.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact, event)]
 
 
-@dataclass(frozen=True, eq=False)
-class ActivatingOf16Bits:
-    """A function of int16 of one scale by the table of `sim.golden.layers.sigmoid_table`, to units of 2^-15."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Of16Bits(ABC):
+    """A function of int16 of one scale, to units of 2^-15."""
 
     function: str
     scale: np.float32
-    by: TableFactor
     rises: bool = False
+
+    @abstractmethod
+    def run(self, operands: Operands) -> Integers:
+        """The outputs."""
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        x = float(self.scale) * element["byte"]
+        exact = Fraction(_REAL[self.function](max(-_FAR, min(x, _FAR)))) * 2**15
+        return [RuleStep(f"{self.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact)]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ActivatingOf16Bits(_Of16Bits):
+    """By the table of `sim.golden.layers.sigmoid_table`."""
+
+    by: TableFactor
 
     @property
     def name(self) -> str:
@@ -89,23 +105,17 @@ class ActivatingOf16Bits:
     def run(self, operands: Operands) -> Integers:
         return looked_up(self.function, operands["byte"].astype(np.int64), self.by)
 
-    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        return [_step_of_16_bits(self.function, self.scale, element["byte"], self.run(only(element, ("byte",))))]
-
     def one_off(self) -> Iterator[tuple[str, ActivatingOf16Bits]]:
         for units, side in SIDES:
             by = self.by._replace(multiplier=self.by.multiplier + units)
             yield f"the multiplier one {side}", replace(self, by=by)
 
 
-@dataclass(frozen=True, eq=False)
-class ActivatingInFixedPointOf16Bits:
-    """A function of int16 whose scale is 2^-12, so often doubled, by gemmlowp's fixed point, to units of 2^-15."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ActivatingInFixedPointOf16Bits(_Of16Bits):
+    """Of a scale that is 2^-12, so often doubled, by gemmlowp's fixed point."""
 
-    function: str
-    scale: np.float32
     doublings: int
-    rises: bool = False
 
     @property
     def name(self) -> str:
@@ -119,22 +129,13 @@ class ActivatingInFixedPointOf16Bits:
         numbers = gemmlowp.OF_16_BITS.shifted(operands["byte"].astype(np.int64), self.doublings)
         return _IN_FIXED_POINT[self.function](numbers, gemmlowp.OF_16_BITS)
 
-    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
-        return [_step_of_16_bits(self.function, self.scale, element["byte"], self.run(only(element, ("byte",))))]
-
-
-def _step_of_16_bits(function: str, scale: np.float32, number: int, made: Integers) -> RuleStep:
-    x = float(scale) * number
-    exact = Fraction(_REAL[function](max(-_FAR, min(x, _FAR)))) * 2**15
-    return RuleStep(f"{function} of {x:.9g}", int(made[0]), exact)
-
 
 def rules_of_16_bits(function: str, scale: np.float32) -> Iterator[ActivatingOf16Bits | ActivatingInFixedPointOf16Bits]:
     """By the table, and where the scale is such a power of two in fixed point."""
-    yield ActivatingOf16Bits(function, scale, factor_of(function, scale))
+    yield ActivatingOf16Bits(function=function, scale=scale, by=factor_of(function, scale))
     doublings = doublings_of(function, scale)
     if doublings is not None:
-        yield ActivatingInFixedPointOf16Bits(function, scale, doublings)
+        yield ActivatingInFixedPointOf16Bits(function=function, scale=scale, doublings=doublings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,8 @@ def _dot_product(code: TriedCode, first: int) -> _DotProduct | None:
         other = _PRODUCT.fullmatch(code.steps[second].text)
         if other is None or other.group(1, 5, 6) != one.group(1, 5, 6) or other[3] == one[3]:
             continue
-        if any(writer_of(code, first, p) != writer_of(code, second, p) for p in map(_vector, one.group(5, 6))):
+        factors = [Place("v", int(name[1:])) for name in one.group(5, 6)]
+        if any(writer_of(code, first, factor) != writer_of(code, second, factor) for factor in factors):
             return None
         if other[2] == "lal":
             sums = _sums(code, second, one[1]) if readers_of(code, first) == [second] else None
@@ -85,10 +86,6 @@ def _dot_product(code: TriedCode, first: int) -> _DotProduct | None:
             sums = None if None in halves else [at for half in halves for at in half or ()]
         return None if sums is None else _DotProduct(first, second, tuple(sums))
     return None
-
-
-def _vector(name: str) -> Place:
-    return Place("v", int(name[1:]))
 
 
 def _sums(code: TriedCode, product: int, sign: str) -> list[int] | None:
