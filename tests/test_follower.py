@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from array import array
 from collections.abc import Callable
 
 import pytest
@@ -42,7 +43,7 @@ def state(machine: Machine) -> tuple[object, ...]:
 
 def followed(machine: Machine, patience: int, until: int, most: int) -> tuple[object, ...]:
     """What it comes to: branches, the error's words, the state."""
-    branches, said = list[int](), ""
+    branches, said = array("Q"), ""
     try:
         Follower(machine, patience).follow(until, most, branches)
     except ExecutionError as error:
@@ -60,13 +61,13 @@ def test_it_comes_to_the_same(code: list[int], x: dict[str, int], most: int) -> 
 
 def test_it_stops_where_it_is_to() -> None:
     machine = machine_with([NOP, NOP, NOP, NOP])
-    Follower(machine, 0).follow(CODE + 8, 10, [])
+    Follower(machine, 0).follow(CODE + 8, 10, array("Q"))
     assert (machine.pc, machine.instructions_executed) == (CODE + 8, 2)
 
 
 def test_what_can_be_is_executed_natively() -> None:
     machine = machine_with([SUBS_X0_X0_1, B_NE_BACK, LDR_X3_X1, FADD_H0_H1_H0, NOP], x0=1000)
-    follower, branches = Follower(machine, 100), list[int]()
+    follower, branches = Follower(machine, 100), array("Q")
     follower.follow(CODE + 20, 10_000, branches)
     assert (follower.executed, len(branches), machine.instructions_executed) == (2003 - 100 - 1, 1000, 2003)
 
@@ -80,7 +81,7 @@ def test_calls_of_a_kernel_come_to_the_same(name: str, source: int, level: str) 
     for seed, inputs in enumerate(make_vectors(kernel, 100, 1).inputs[-8:]):
         told = []
         for caller, follower in zip(callers, (mine, other), strict=True):
-            call, branches = Call(kernel.arguments(inputs), seed), list[int]()
+            call, branches = Call(kernel.arguments(inputs), seed), array("Q")
             placed = caller.prepare(call, SeededBytes(seed))
             follower.follow(RETURN_ADDRESS, 10**6, branches)
             outputs = caller.outputs(caller.machine, caller.machine.memory, placed)
@@ -93,7 +94,7 @@ def test_calls_of_a_kernel_come_to_the_same(name: str, source: int, level: str) 
 def test_a_short_run_needs_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.call.native.alone.driver", lambda: pytest.fail("a compiler was asked for"))
     machine = machine_with([SUBS_X0_X0_1, B_NE_BACK, NOP], x0=700)
-    Follower(machine, 1401).follow(CODE + 12, 1401, [])
+    Follower(machine, 1401).follow(CODE + 12, 1401, array("Q"))
     assert machine.pc == CODE + 12
 
 
@@ -105,18 +106,18 @@ def test_without_a_compiler_python_goes_on(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("shutil.which", lambda name: None)
     machine = machine_with([SUBS_X0_X0_1, B_NE_BACK, NOP], x0=700)
     follower = Follower(machine, 0)
-    follower.follow(CODE + 12, 10_000, [])
+    follower.follow(CODE + 12, 10_000, array("Q"))
     assert (machine.pc, follower.executed) == (CODE + 12, 0)
 
 
 def test_ctrl_c_ends_it() -> None:
     machine = machine_with([B_SELF])
-    follower: Callable[[int, int, list[int]], None] = Follower(machine, 0).follow
-    follower(0, 1000, [])
+    follower: Callable[[int, int, array[int]], None] = Follower(machine, 0).follow
+    follower(0, 1000, array("Q"))
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         with pytest.raises(KeyboardInterrupt):
-            follower(0, 10**9, [])
+            follower(0, 10**9, array("Q"))
     finally:
         signal.signal(signal.SIGALRM, before)

@@ -13,16 +13,15 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import NamedTuple
+from functools import partial
 
 from rich.console import Console
 from rich.progress import Progress
 
 from sim.check.check import check_job, jobs_of
 from sim.check.separation import separation_of
-from sim.check.vectors import Vectors, make_vectors
-from sim.kernels import Kernel, built_in_kernel, kernel_modes, kernel_names
+from sim.check.vectors import make_vectors
+from sim.kernels import built_in_kernel, kernel_modes, kernel_names
 from sim.processes import processors, spread_here
 from sim.toolchain.levels import LEVELS
 
@@ -52,75 +51,32 @@ class Row:
         )
 
 
-class Part(NamedTuple):
-    """One implementation of a mode, by its number, or what separates the mode from others (None)."""
-
-    name: str
-    number: int | None
-
-
-class Checked(NamedTuple):
-    """What came of a part."""
-
-    part: Part
-    lanes: int = 0
-    failures: tuple[str, ...] = ()
-    vectors: int = 0
-    separating: int = 0
-    separated: int = 0
-    conventions: int = 0
-    seconds: float = 0.0
-
-
-@lru_cache(maxsize=2)
-def prepared(name: str, vectors: int, seed: int) -> tuple[Kernel, Vectors]:
-    """A mode with its vectors; parts of one come to a process one after the other."""
-    kernel = built_in_kernel(*name.split(":"))
-    return kernel, make_vectors(kernel, vectors, seed)
-
-
-def check(vectors: int, seed: int, part: Part) -> Checked:
-    """Check a part, in a process of its own."""
+def check(vectors: int, seed: int, name: str) -> Row:
+    """Check a mode, in a process of its own."""
     started = time.process_time()
-    kernel, made = prepared(part.name, vectors, seed)
-    if part.number is None:
-        separation = separation_of(kernel, made)
-        nothing = ("no vector separates it",) if kernel.conventions and not separation.lanes_of_own else ()
-        return Checked(
-            part, failures=nothing, vectors=made.count, separating=separation.lanes_of_own,
-            separated=sum(pair.lanes > 0 for pair in separation.of_own), conventions=len(separation.of_own),
-            seconds=time.process_time() - started,
-        )  # fmt: skip
-    outcome = check_job(kernel, jobs_of(kernel, LEVELS)[part.number], made, engine="machine")
-    failures = (f"{outcome.title}: {outcome.failure}",) if outcome.failure else ()
-    return Checked(part, outcome.lanes_compared, failures, seconds=time.process_time() - started)
-
-
-def row_of(name: str, parts: Sequence[Checked]) -> Row:
-    """All parts of a mode together."""
-    (about,) = (each for each in parts if each.part.number is None)
-    failures = tuple(failure for each in parts for failure in each.failures)
+    kernel = built_in_kernel(*name.split(":"))
+    made = make_vectors(kernel, vectors, seed)
+    outcomes = [check_job(kernel, job, made, engine="machine") for job in jobs_of(kernel, LEVELS)]
+    failures = [f"{outcome.title}: {outcome.failure}" for outcome in outcomes if outcome.failure]
+    separation = separation_of(kernel, made)
+    if kernel.conventions and not separation.lanes_of_own:
+        failures.append("no vector separates it")
     return Row(
-        name, len(parts) - 1, about.vectors, about.separating, about.separated, about.conventions,
-        sum(each.lanes for each in parts), failures, sum(each.seconds for each in parts),
+        name, len(outcomes), made.count, separation.lanes_of_own, sum(pair.lanes > 0 for pair in separation.of_own),
+        len(separation.of_own), sum(outcome.lanes_compared for outcome in outcomes), tuple(failures),
+        time.process_time() - started,
     )  # fmt: skip
 
 
 def run(names: Sequence[str], vectors: int, seed: int) -> list[Row]:
     """All implementations of all modes over the cores; each row is printed when it is there."""
-    rows, done = [], {name: list[Checked]() for name in names}
-    counts = {name: len(jobs_of(built_in_kernel(*name.split(":")), LEVELS)) for name in names}
-    # The program first: it takes longest.
-    parts = [Part(name, number) for name in names for number in (*reversed(range(counts[name])), None)]
+    rows = []
     with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("implementations", total=len(parts))
-        for each in spread_here(partial(check, vectors, seed), parts, processors()):
+        task = progress.add_task("modes", total=len(names))
+        for row in spread_here(partial(check, vectors, seed), names, processors()):
             progress.advance(task)
-            found = done[each.part.name]
-            found.append(each)
-            if len(found) == counts[each.part.name] + 1:
-                rows.append(row_of(each.part.name, sorted(found, key=lambda one: one.part.number or 0)))
-                print(rows[-1], flush=True)
+            rows.append(row)
+            print(row, flush=True)
     return rows
 
 

@@ -41,7 +41,7 @@ class ObservedCall(NamedTuple):
     """What a call made, where its branches led, and how many instructions it took; `stopped` is what ended it early."""
 
     outputs: Arrays
-    branches: list[int]
+    branches: array[int]
     executed: int
     stopped: str = ""
 
@@ -118,7 +118,7 @@ class _Repetition:
 
     def _observed(self, count: int) -> ObservedCall:
         placed, machine = self._prepare(count), self._caller.machine
-        branches, stopped, start = list[int](), "", machine.instructions_executed
+        branches, stopped, start = array("Q"), "", machine.instructions_executed
         try:
             self._follower.follow(RETURN_ADDRESS, self._limit, branches)
         except ExecutionError as error:

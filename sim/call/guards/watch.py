@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -34,7 +35,7 @@ class Watch:
     """
 
     def __init__(self, machine: Machine, image: Image, bounds: AccessBounds, known: dict[Instruction, Traits]) -> None:
-        self.branches: list[int] = []
+        self.branches = array("Q")
         self.bounds = bounds
         self._machine, self._image = machine, image
         self._entry = RegisterStorage()

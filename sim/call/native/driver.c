@@ -1,3 +1,4 @@
+#include <stddef.h>
 /* Lockstep in C: Unicorn calls `before_each` before each instruction, which compares what the last one did on both
    sides, then lets the machine execute this one by its step.  Nothing is decided here: where something differs, or an
    instruction has no step, or an access is not allowed, the run stops, and Python goes on (sim.call.native.lockstep). */
@@ -121,10 +122,17 @@ static void undo(Log *log) {
   }
 }
 
+/* Copy what `entry` may change of a state: the registers that it writes, and all that is no register. */
+static void copy_changed(State *to, const State *from, const Entry *entry) {
+  for (uint32_t left = entry->writes_v; left; left &= left - 1) memcpy(to->v[__builtin_ctz(left)], from->v[__builtin_ctz(left)], 16);
+  for (uint32_t left = entry->writes_x; left; left &= left - 1) to->x[__builtin_ctz(left)] = from->x[__builtin_ctz(left)];
+  memcpy(&to->pc, &from->pc, sizeof(State) - offsetof(State, pc));
+}
+
 /* Take back what the machine did of an instruction. */
 void undo_mine(Lockstep *L) {
   undo(&L->mine);
-  L->state = L->before;
+  copy_changed(&L->state, &L->before, L->entry);
   L->pending = 0;
 }
 
@@ -257,7 +265,9 @@ static int advance(Lockstep *L, uint64_t pc) {
   if (L->guarded) {
     if (entry->flags & NEEDS_ALIGNED_SP && S->x[31] % 16) return GUARD;
   }
-  L->before = *S;
+  L->entry = entry;
+  copy_changed(&L->before, S, entry);
+  L->before.x[31] = S->x[31];
   L->overflowed = 0;
   L->mine.lowest = ~0ULL;
   const uint32_t sticky = entry->flags & SATURATES ? S->fpsr & QC : 0;
@@ -270,7 +280,6 @@ static int advance(Lockstep *L, uint64_t pc) {
     undo_mine(L);
     return why == 1 ? REFUSED : why ? MODES : GUARD;
   }
-  L->entry = entry;
   L->pending = 1;
   L->left--;
   return GOES_ON;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from ctypes import addressof, c_uint64
 
 from isa.errors import LanewiseError
@@ -23,7 +24,7 @@ class Follower:
         self.executed = 0
         """How many instructions were executed in native code."""
 
-    def follow(self, until: int, most: int, branches: list[int]) -> None:
+    def follow(self, until: int, most: int, branches: array[int]) -> None:
         """Let the machine run up to `until`, or for so many instructions; adds where each branch leads, taken or not.
 
         Raises as `Machine.run` does; state and branches are then as before the instruction at fault.
@@ -63,13 +64,13 @@ class _NativeFollower:
         self._branch = (c_uint64 * _SLICE)()
         self._alone.control.branch = addressof(self._branch)
 
-    def run(self, until: int, most: int, branches: list[int]) -> bool:
+    def run(self, until: int, most: int, branches: array[int]) -> bool:
         """As `Follower.follow`, up to what Python has to execute; whether there is that."""
         control = self._alone.control
         control.branches = 0
 
         def take() -> None:
-            branches.extend(self._branch[: control.branches])
+            branches.frombytes(memoryview(self._branch).cast("B")[: 8 * control.branches])
             control.branches = 0
 
         return self._alone.run(until, most, _SLICE, take)

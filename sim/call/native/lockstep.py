@@ -180,7 +180,7 @@ class NativeLockstep:
         self.executed += control.done
         self._machine.instructions_executed += control.done
         if watch is not None and control.branches:
-            watch.branches.extend(self._branch[: control.branches])
+            watch.branches.frombytes(memoryview(self._branch).cast("B")[: 8 * control.branches])
         if watch is not None and watch.platform_register is None and control.platform_seen:
             pc = control.platform_pc
             watch.platform_register = self._machine.instruction_at(pc), pc

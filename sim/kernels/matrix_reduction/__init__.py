@@ -40,7 +40,7 @@ def _kernel(mode: str) -> Kernel:
         steps=partial(_golden, mode=mode),
         corners=partial(vectors.corners, mode),
         sample=partial(vectors.sample, mode=mode),
-        long_sample=partial(vectors.sample, mode=mode, lengths=(380, 460), sums=600),
+        long_sample=partial(vectors.long_sample, mode=mode),
         program=partial(
             program.sums_of_rows if rule.of_rows else program.sums_of_columns, program.BYTES[rule.dtype.name]
         ),

@@ -37,3 +37,8 @@ def sample(rng: np.random.Generator, mode: str, lengths: tuple[int, int] = (1, 3
     ranges = ((low, high), (high - (high - low) // 5, high), (low, low + (high - low) // 5))
     shape = (count, length) if rule.of_rows else (length, count)
     return _input_set(rng.integers(*ranges[rng.integers(3)], shape, rule.dtype, endpoint=True))
+
+
+def long_sample(rng: np.random.Generator, mode: str) -> Inputs:
+    """Up to 600 sums; of every fourth set those of high and of low bytes need more than 16 bits, of either sign."""
+    return sample(rng, mode, (380, 460) if rng.random() < 1 / 4 else (1, 60), sums=600)
