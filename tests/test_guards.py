@@ -18,6 +18,7 @@ from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.convention import name_of, not_preserved
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.guards.undefined_bytes import SeededBytes
+from sim.call.native.code import PATIENCE
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature, parse_prototype
 from sim.machine.errors import MemoryFault
 from sim.machine.registers import RegisterStorage
@@ -40,11 +41,13 @@ class Assembly(NamedTuple):
     def kernel(self) -> Kernel:
         return Kernel(name="f", symbol="f", sources=(), signature=self.signature, golden=lambda inputs: {})
 
-    def compiled(self, folder: Path, engine: str = "lockstep") -> CompiledKernel:
+    def compiled(self, folder: Path, engine: str = "lockstep", patience: int = PATIENCE) -> CompiledKernel:
         source = folder / "f.s"
         source.write_text("\n".join([" .text", " .global f", "f:", *self.lines, ""]))
         chosen = "machine" if engine == "machine" else "lockstep"
-        return CompiledKernel(build(source), self.kernel(), engine=chosen, max_instructions=1000)  # type: ignore[arg-type]
+        return CompiledKernel(
+            build(source), self.kernel(), engine=chosen, max_instructions=1000, patience=patience  # type: ignore[arg-type]
+        )
 
     def place(self, text: str) -> str:
         return f"f.s:{4 + self.lines.index(text)}"
@@ -99,6 +102,14 @@ def test_an_access_out_of_bounds_is_stopped_on_both_sides(
     finding = stopped(code, tmp_path, seed=seed)
     assert (finding.kind, finding.where, finding.first, finding.last) == (kind, where, first, last)
     assert finding.source == code.place(text)
+
+
+def test_native_code_stops_an_access_below_sp_with_the_address_as_it_was(tmp_path: Path) -> None:
+    compiled = assembly("mov x8, sp", "ldr x8, [x8, #-8]", "ret").compiled(tmp_path, patience=0)
+    with pytest.raises(GuardError) as caught:
+        compiled.call(THREE, 0)
+    finding = caught.value.finding
+    assert (finding.kind, finding.first, finding.last) == ("access below sp", -8, -1)
 
 
 def test_a_wild_access_names_its_address(tmp_path: Path) -> None:

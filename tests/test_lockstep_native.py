@@ -53,6 +53,7 @@ from support.native_lockstep import NativeTwins
 
 SQADD_V0_V0_V0, MOVI_V31, SMMLA_V0_V1_V2, FADD_H0_H1_H0 = 0x4EA00C00, 0x4F00043F, 0x4E82A420, 0x1EE02820
 ADD_X3_X4_1, SUBS_X3_X4_5, CMP_X4_5, MOV_X30_X4 = 0x91000483, 0xF1001483, 0xF100149F, 0xAA0403FE
+ADD_V31_V31_V31, ADD_X4_X4_1 = 0x4EBF87FF, 0x91000484
 WRITABLE, B_NEXT = 0x60000, 0x14000001
 MSR_TPIDR_X4, MSR_FPSR_X4, LDR_X3_X1, B_8, B_SELF, BRK = (
     0xD51BD044,
@@ -81,6 +82,8 @@ LEAVES_FLAGS = TABLE.replacing("subs x,x,#", lambda *operands: base_integer.subt
 CASES = (
     *(Case(*each) for each in WRITES),
     Case("v31", [NOP, MOVI_V31, NOP], SAME, "1 v31"),
+    Case("what a vector is added to", [MOVI_V31, ADD_V31_V31_V31], [MOVI_V31, NOP], "1 v31"),
+    Case("what a register is added to", [NOP, ADD_X4_X4_1, NOP], SAME, "1 x4"),
     Case("x30", [NOP, MOV_X30_X4, NOP], SAME, "1 x30"),
     Case("flags", [NOP, CMP_X4_5, NOP], SAME, "1 nzcv"),
     Case("FPSR", [NOP, MSR_FPSR_X4, NOP], SAME, "1 fpsr", x={"x4": QC}),
