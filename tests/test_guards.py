@@ -46,7 +46,11 @@ class Assembly(NamedTuple):
         source.write_text("\n".join([" .text", " .global f", "f:", *self.lines, ""]))
         chosen = "machine" if engine == "machine" else "lockstep"
         return CompiledKernel(
-            build(source), self.kernel(), engine=chosen, max_instructions=1000, patience=patience  # type: ignore[arg-type]
+            build(source),
+            self.kernel(),
+            engine=chosen,
+            max_instructions=1000,
+            patience=patience,  # type: ignore[arg-type]
         )
 
     def place(self, text: str) -> str:
