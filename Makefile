@@ -68,7 +68,7 @@ evidence: $(TESTED)
 floating: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.floating
 
-# Every mode of every kernel on 200,000 separating vectors, every build and the program: half an hour.
+# Every mode of every kernel on 200,000 separating vectors, every build and the program: a quarter of an hour.
 kernels: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.kernels
 

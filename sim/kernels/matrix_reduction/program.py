@@ -13,6 +13,7 @@ from typing import Final
 from isa.intrinsics import (
     ElementPointer,
     VectorValue,
+    part,
     vaddl_s8,
     vaddl_u8,
     vaddq_s32,
@@ -45,6 +46,8 @@ from isa.intrinsics import (
 )
 
 STEP: Final = 16
+ROWS: Final = 8
+"""So many are added by one part."""
 One = Callable[[VectorValue], VectorValue]
 Two = Callable[[VectorValue, VectorValue], VectorValue]
 
@@ -91,16 +94,22 @@ def load(data: SummedBytes, at: ElementPointer, count: int) -> VectorValue:
 
 def sums_of_rows(data: SummedBytes, matrix: ElementPointer, sums: ElementPointer, rows: int, columns: int) -> None:
     """The sum of each row, inside of a `Program`."""
+    for i in range(rows):
+        store_sum_of_row(data, matrix + i * columns, sums + i, columns)
+
+
+@part
+def store_sum_of_row(data: SummedBytes, row: ElementPointer, to: ElementPointer, columns: int) -> None:
+    """The sum of one row."""
     end = columns - columns % STEP
     low, high = data.halves
-    for i in range(rows):
-        total = vdupq_n_s32(0)
-        for k in (*range(0, end, STEP), *range(end, columns)):
-            part = load(data, matrix + (i * columns + k), STEP if k < end else 1)
-            pairs = data.add_pairs_long(data.add_long(low(part), high(part)))
-            total = vaddq_s32(total, data.signed(pairs))
-        halves = vpaddq_s32(total, total)
-        vst1q_lane_s32(sums + i, vpaddq_s32(halves, halves), 0)
+    total = vdupq_n_s32(0)
+    for k in (*range(0, end, STEP), *range(end, columns)):
+        bytes_ = load(data, row + k, STEP if k < end else 1)
+        pairs = data.add_pairs_long(data.add_long(low(bytes_), high(bytes_)))
+        total = vaddq_s32(total, data.signed(pairs))
+    halves = vpaddq_s32(total, total)
+    vst1q_lane_s32(to, vpaddq_s32(halves, halves), 0)
 
 
 def sums_of_columns(data: SummedBytes, matrix: ElementPointer, sums: ElementPointer, rows: int, columns: int) -> None:
@@ -109,14 +118,23 @@ def sums_of_columns(data: SummedBytes, matrix: ElementPointer, sums: ElementPoin
     for j in (*range(0, end, STEP), *range(end, columns)):
         count = STEP if j < end else 1
         totals = [vdupq_n_s32(0) for _ in range(4)]
-        for k in range(rows):
-            part = load(data, matrix + (k * columns + j), count)
-            words = [half(data.widen(eight(part))) for eight in data.halves for half in data.halves_of_16]
-            totals = [
-                data.signed(data.add_wide(data.own(total), four)) for total, four in zip(totals, words, strict=True)
-            ]
+        for first in range(0, rows, ROWS):
+            some = [matrix + (k * columns + j) for k in range(first, min(first + ROWS, rows))]
+            totals = with_rows(totals, data, some, count)
         if count == 1:
             vst1q_lane_s32(sums + j, totals[0], 0)
             continue
         for number, total in enumerate(totals):
             vst1q_s32(sums + (j + 4 * number), total)
+
+
+@part
+def with_rows(
+    totals: list[VectorValue], data: SummedBytes, rows: list[ElementPointer], count: int
+) -> list[VectorValue]:
+    """The sums of sixteen columns, or of one, with the bytes of some rows added."""
+    for row in rows:
+        bytes_ = load(data, row, count)
+        words = [half(data.widen(eight(bytes_))) for eight in data.halves for half in data.halves_of_16]
+        totals = [data.signed(data.add_wide(data.own(total), four)) for total, four in zip(totals, words, strict=True)]
+    return totals
