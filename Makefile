@@ -12,13 +12,23 @@ unexport PYTHONDONTWRITEBYTECODE
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps --only-binary :all:
 
-.PHONY: demo test check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders layer-faults explore long interrupts test-clients test-outside test-pytorch test-page test-campaign test-rtl test-core128 notebooks page docs form-words clean
+.PHONY: demo test test-slow test-hardware check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders layer-faults explore long interrupts test-clients test-outside test-pytorch test-page test-campaign test-rtl test-core128 notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
 
+SUITE := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m
+
 test: check
-	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+	@$(SUITE) "not slow"
+
+# What takes a quarter of a second and more by itself: runs of commands, proofs, planted faults; the examples of the docs.
+test-slow: $(TESTED)
+	@$(SUITE) "slow and not rtl"
+
+# The same of hardware: designs simulated, proved and mutated that are built first.
+test-hardware: $(TESTED)
+	@$(SUITE) "slow and rtl"
 
 check: $(TESTED)
 	@$(BIN)/ruff check .
