@@ -6,10 +6,9 @@ from isa.intrinsics import ElementPointer, vdupq_n_s32
 from sim.kernels.fully_connected.program import (
     LayerBytes,
     Scale,
-    accumulators,
     constant_terms,
     factors_from,
-    store_scaled,
+    store_totals,
     with_products,
 )
 
@@ -41,5 +40,5 @@ def conv2d(
                 if 0 <= row < height and 0 <= place < width:
                     pixel = input + ((n * height + row) * width + place) * channels
                 sums = with_products(sums, data, pixel, [column + tap * channels for column in own], channels)
-            at, totalled = output + (number * columns + j), accumulators(sums, terms, zeros[1])
-            store_scaled(scale, data, at, totalled, factors_from(factors, j), levels, count)
+            at = output + (number * columns + j)
+            store_totals(scale, data, at, sums, terms, zeros[1], factors_from(factors, j), levels, count)

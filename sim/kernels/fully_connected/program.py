@@ -136,6 +136,14 @@ def with_products(
     return [*products, of_bytes]
 
 
+@part
+def products_of(
+    data: LayerBytes, bytes_: ElementPointer, weights: list[ElementPointer], length: int
+) -> list[VectorValue]:
+    """As `with_products`, with nothing else."""
+    return with_products([vdupq_n_s32(0) for _ in (*weights, bytes_)], data, bytes_, weights, length)
+
+
 def totals(sums: list[VectorValue]) -> VectorValue:
     """The totals of four sums of four parts, or that of one in every lane."""
     a, b, c, d = sums if len(sums) == 4 else sums * 4
@@ -149,7 +157,7 @@ def constant_terms(
     """What sums of `length` products are added to, of the zero points of input and weights."""
     of_weights = []
     for column in weights:
-        of_weights += with_products([vdupq_n_s32(0)], data, column, [], length)
+        of_weights += products_of(data, column, [], length)
     biases = vdupq_n_s32(0) if bias is None else load_numbers(bias, len(weights))
     both = (length * zeros[0] * zeros[1] + 2**31) % 2**32 - 2**31
     terms: VectorValue = vaddq_s32(vmlsq_n_s32(biases, totals(of_weights), zeros[0]), vdupq_n_s32(both))
@@ -174,6 +182,15 @@ def store_scaled(
     data.store(output, vmaxq_s32(vminq_s32(placed, vdupq_n_s32(upper)), vdupq_n_s32(lower)), count)
 
 
+@part
+def store_totals(
+    scale: Scale, data: LayerBytes, output: ElementPointer, sums: list[VectorValue], terms: VectorValue,
+    weights_zero: int, factors: Factors, levels: tuple[int, int, int], count: int,
+) -> None:  # fmt: skip
+    """`accumulators`, as `store_scaled` stores them."""
+    store_scaled(scale, data, output, accumulators(sums, terms, weights_zero), factors, levels, count)
+
+
 def factors_from(factors: Factors, column: int) -> Factors:
     """The factors from a column on."""
     return {name: pointer + column for name, pointer in factors.items()}
@@ -195,7 +212,5 @@ def fully_connected(
         own = [weights + (j + i) * depth for i in range(count)]
         terms = constant_terms(None if bias is None else bias + j, data, own, depth, zeros)
         for r in range(rows):
-            sums = [vdupq_n_s32(0) for _ in range(count + 1)]
-            sums = with_products(sums, data, input + r * depth, own, depth)
-            at, totalled = output + (r * columns + j), accumulators(sums, terms, zeros[1])
-            store_scaled(scale, data, at, totalled, factors_from(factors, j), levels, count)
+            sums, at = products_of(data, input + r * depth, own, depth), output + (r * columns + j)
+            store_totals(scale, data, at, sums, terms, zeros[1], factors_from(factors, j), levels, count)
