@@ -71,7 +71,8 @@ class BenchOutcome:
     def counted(self) -> str:
         """The figures in a line."""
         shown = [f"{name.replace('_', ' ')} {value:,.6g}" for name, value in self.figures.items()]
-        shown += [f"coverpoints met {self.coverpoints_met:,} of {len(self.coverpoints):,}"] if self.coverpoints else []
+        if self.coverpoints and self.lanes_compared:
+            shown.append(f"coverpoints met {self.coverpoints_met:,} of {len(self.coverpoints):,}")
         return ", ".join(shown) or "nothing was compared"
 
     def told(self) -> str:

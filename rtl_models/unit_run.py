@@ -73,6 +73,10 @@ class Built:
         tables = "" if self.channels == CHANNELS else f", {self.channels} channels"
         return f"{self.unit.name}, {self.lanes} lanes, {self.profile}{tables}"
 
+    def in_its_words(self, text: str) -> str:
+        """What a bench tells, with the ports of the module of an adapter."""
+        return self.adapter.in_its_words(text) if self.adapter else text
+
     @property
     def folder(self) -> Path | None:
         """Where its module is found without being told."""
@@ -150,7 +154,8 @@ def run_unit(
     options = {**built_as.options, **modules_option(before, built_as.folder)}
     return session.outcome(BenchOutcome(
         name=built_as.unit.name, options=options, flags=built_as.flags(before), simulator=simulator, seed=seed,
-        tests=tests, figures=session.read(REPORT), smallest=smallest, smallest_told=smallest.get("told", ""),
+        tests={test: built_as.in_its_words(said) for test, said in tests.items()}, figures=session.read(REPORT),
+        smallest=smallest, smallest_told=built_as.in_its_words(smallest.get("told", "")),
         convention=_convention(session.read(SEEN)), waves=waves, coverpoints=session.read(COVERPOINTS),
         warnings=warnings_of(design, simulator),
     ))  # fmt: skip

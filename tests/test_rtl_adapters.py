@@ -239,6 +239,12 @@ def test_the_module_is_instantiated_by_the_names_of_the_file(folder: Path) -> No
     } <= lines  # fmt: skip
 
 
+def test_what_is_told_of_a_unit_has_the_ports_of_the_module() -> None:
+    words = read_adapter(ADAPTER).in_its_words
+    said = "accumulator_i[63:32] = 5, valid_o is 0, ready_i 1; shift_i, of rst_ni 0 and lane_i; result_offset"
+    assert words(said) == "s_acc[63:32] = 5, m_valid is 0, m_ready 1; cfg_shift, of rst_ni 0 and lane_i; result_offset"
+
+
 def test_a_reset_that_is_active_high_is_turned_around() -> None:
     assert ".rst(~rst_ni)" in harness(UNITS["quantize_down"], 4, False, adapter=read_adapter(ADAPTER))
 

@@ -12,7 +12,7 @@ import pytest
 from rtl_models.synthesis import figures
 from rtl_models.synthesis.netlist import Size
 from rtl_models.synthesis.nextpnr import PlacedDesign
-from rtl_models.tools import locks
+from rtl_models.tools import build_cache, locks
 from rtl_models.tools.locks import alone
 from support.command import lanewise
 
@@ -59,3 +59,20 @@ def test_synthesis_says_that_it_waits_for_another_one(
     done = lanewise("rtl", "synth", "srshl", "--lanes", "4")
     said = "waiting for another process that synthesizes; what it finishes is kept and not made again here\n"
     assert (done.exit_code, done.stderr.startswith(said)) == (0, True)
+
+
+def test_what_is_built_for_the_first_time_is_told_once_and_what_is_kept_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def make(scratch: Path) -> tuple[Path, list[Path]]:
+        (scratch / "made").write_text("a simulator")
+        return scratch / "made", []
+
+    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
+    build_cache._announce.cache_clear()
+    for key in ("one", "one", "other"):
+        build_cache._kept([key], ".sim", make)
+    assert capsys.readouterr().err == f"{build_cache.BUILDS}\n"
+    build_cache._announce.cache_clear()
+    build_cache._kept(["one"], ".sim", make)
+    assert capsys.readouterr().err == ""

@@ -92,6 +92,8 @@ def test_a_stream_with_any_latency_is_proved_for_every_schedule_and_one_higher_i
         ("if (go2) v2 <= v1;", "if (go2) v2 <= v1 & v2;", "nothing is left of a beat inside: it is lost"),
         ("v1 <= valid_i;", "v1 <= 0;", "it is lost, and none came out since the reset: is its active level the other?"),
         ("a_i + 8'd3;", "a_i + 8'd3 + 8'(a_i == 8'd77);", "its data: a_i = 77"),
+        ("8'(d1 << 1)", "8'(d1 + a_i + 3)", "what is left of a beat, in d2, is mixed with a_i while valid_i is 0"),
+        ("result_o = d2;", "result_o = d2 + d1;", "more than its own beat: result_o on a_i of another beat"),
     ],
 )
 def test_a_fault_in_a_stream_is_refuted_and_shown(right: str, wrong: str, words: str) -> None:
@@ -105,6 +107,7 @@ def test_a_fault_in_a_stream_is_refuted_and_shown(right: str, wrong: str, words:
         ("{v1, v2} <= '0;", "v1 <= '0;", f"valid_o {NOT_RESET}"),
         ("if (!rst_ni)", "if (rst_ni)", f"ready_o {NOT_RESET}"),
         ("valid_o = v2;", "valid_o = v2 & d2 != 8'd8;", "valid_o depends on data after"),
+        ("8'(d1 << 1)", "8'((d1 << 1) + d2 - d2)", "what is left of a beat, in d2, is mixed with what d2 held"),
     ],
 )
 def test_what_cannot_be_followed_is_unknown_and_says_why(right: str, wrong: str, words: str) -> None:
@@ -114,9 +117,12 @@ def test_what_cannot_be_followed_is_unknown_and_says_why(right: str, wrong: str,
 
 def test_mutants_of_a_stream_are_judged_by_schedules_where_no_bench_kills_them() -> None:
     design = SubjectSources(Subject("elastic", ()), {"elastic.sv": ELASTIC})
-    own = OwnModule(design, lambda equations, seconds: proved(equations, [DUE], seconds))
+    own = OwnModule(design, lambda equations, seconds: proved(equations, [DUE], seconds), in_its_words=str.upper)
     target = Target(design.subject, (*CLOCK, *HANDSHAKE), lambda _: [], own=own)
-    fates = Counter(verdict.fate for verdict in judge(target, 12, 1, 20).verdicts)
+    verdicts = judge(target, 12, 1, 20).verdicts
+    assert [one.by for one in verdicts] == [one.by.upper() for one in verdicts]
+    assert {name for one in verdicts for name in one.values} == {"A_I"}
+    fates = Counter(verdict.fate for verdict in verdicts)
     assert (fates["killed by proof"] > 6, fates["killed by proof"] + fates["equivalent"]) == (True, 12), fates
 
 
@@ -158,7 +164,8 @@ def test_the_example_with_a_fault_is_refuted_with_a_schedule_and_the_command(tmp
     file.write_text(file.read_text().replace("&& shift != 0", "&& shift != 0 && lane != 2"))
     done = lanewise("rtl", "prove", "--adapter", tmp_path / "mine" / ADAPTER.name)
     said = [line.strip() for line in done.stdout.splitlines()]
-    assert (done.exit_code, said[1].partition(" is ")[0], said[4]) == (1, "result_o from bit 16", "valid_i 1000000")
+    assert (done.exit_code, said[1].partition(" is ")[0], said[4]) == (1, "m_bytes from bit 16", "s_valid 1000000")
+    assert "0 false claims refuted, 1 not asked" in said[-1]
     assert said[-2].endswith(f"--adapter {tmp_path / 'mine' / ADAPTER.name}")
 
 

@@ -9,6 +9,10 @@ from typing import Final
 
 import pytest
 
+from rtl_models import unit_run
+from rtl_models.outcome import BenchOutcome
+from rtl_models.tools.build_cache import Simulator, TopModule, built
+from rtl_models.tools.environment import SimulatorName
 from rtl_models.tools.linter import warnings_of
 from rtl_models.unit_run import Built
 from support.own_unit import (
@@ -87,11 +91,11 @@ def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
 @pytest.mark.parametrize(
     ("fault", "scenario", "words"),
     [
-        (DROPS, "frames/pattern=sometimes", "since the reset beat 13 is lost"),
-        (DOUBLES, SOMETIMES, "since the reset beat 0 comes twice"),
-        (REORDERS, FILLED, "since the reset beats "),
+        (DROPS, "frames/pattern=sometimes", "since the reset, beat 13 is lost"),
+        (DOUBLES, SOMETIMES, "since the reset, beat 0 comes twice"),
+        (REORDERS, FILLED, "since the reset, beats "),
         (CHANGES, SOMETIMES, "a result that was valid and not taken changed: outputs must hold"),
-        (WAITS, SOMETIMES, "valid_o is 1 when ready_i rises: valid and data must not wait for ready"),
+        (WAITS, SOMETIMES, "valid_o becomes 1 when ready_i rises: valid and data must not wait for ready"),
         (WAITS_IN_A_REGISTER, WITHOUT, "ready_i was 0, and valid must not wait for ready"),
         (ROUNDS, NEVER, ", number 2: "),
         (GIVES_UP, FILLED, "result_o of beat "),
@@ -100,6 +104,36 @@ def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
 )
 def test_a_fault_in_it_is_found_and_told(unit: Built, fault: int, scenario: str, words: str) -> None:
     assert words in said_of(unit, fault, SCENARIOS, scenario)[scenario]
+
+
+def outcome_of(unit: Built, fault: int, scenario: str, monkeypatch: pytest.MonkeyPatch) -> BenchOutcome:
+    """What a run says of the module with one of the faults, shrunk."""
+
+    def with_fault(design: TopModule, simulator: SimulatorName) -> Simulator:
+        made = built(design, simulator)
+        return Simulator((*made.command, f"+fault={fault}"), made.tracing)
+
+    monkeypatch.setattr(unit_run, "built", with_fault)
+    assert unit.folder is not None
+    return unit_run.run_unit(unit, before=[unit.folder], scenarios=scenario)
+
+
+def test_what_is_wrong_is_told_with_the_ports_of_the_module(unit: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = outcome_of(unit, WAITS, SOMETIMES, monkeypatch)
+    rule = "m_valid becomes 1 when m_ready rises: valid and data must not wait for ready"
+    assert outcome.tests[SOMETIMES].endswith(rule)
+    assert outcome.smallest_told.endswith(rule)
+    assert {"s_acc", "s_bias"} <= {*re.findall(r"\w+", outcome.smallest_told)}
+    assert not re.search(r"\w+_[io]\b", outcome.smallest_told)
+    assert "coverpoints" not in outcome.counted, "of nothing that was compared none is met"
+
+
+def test_a_beat_that_never_comes_is_told_as_lost_and_not_as_a_hang_alone(
+    unit: Built, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = outcome_of(unit, DROPS, "frames/pattern=sometimes", monkeypatch).smallest_told
+    said = "the last beat never comes: it is lost, or the unit hangs, after 1000 cycles without a beat in or out"
+    assert told.endswith(said), told
 
 
 @pytest.mark.parametrize("scenario", ["rare_frames", NEVER, SOMETIMES])

@@ -27,7 +27,7 @@ def first_wrong(came: np.ndarray) -> int:
         (lambda due: due[[*range(98), 99, 98]], "beats 98 and 99 come in the wrong order"),
         (lambda due: due[[*range(17), 18, 17, *range(19, 100)]], "beats 17 and 18 come in the wrong order"),
         (lambda due: np.insert(due, 17, 999, axis=0),
-         "beat 17 is none that was sent: those that are due come after it"),
+         "a beat that was never sent comes before beat 17: those that are due come after it"),
         (lambda due: np.vstack([due[:17], due[17] + [0, 0, 1, 0], due[18:]]), ""),
         (lambda due: np.vstack([due[:99], due[99] + 1]), ""),
     ],

@@ -20,6 +20,8 @@ from rtl_models.tools.sources import sources_of
 from rtl_models.units import LANE_COUNTS, TABLE_BITS, UNITS, Unit, setting_range
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PORT: Final = re.compile(r"\b(?!rst_ni\b)\w+_[io]\b")
+"""A port of a unit in a text."""
 _AROUND: Final = ("config_registers",)
 """What stands beside the module; a file of its own folder would be taken in its place."""
 _ENDINGS: Final = (".sv", ".v")
@@ -69,6 +71,10 @@ class Adapter:
         active = {"rst_ni": "~rst_ni"} if self.reset_active_high else {}
         connected = {port: active.get(name, wires[name]) for name, port in self.ports.items()}
         return connected | {port: f"1'b{value}" for port, value in self.tied.items()}
+
+    def in_its_words(self, text: str) -> str:
+        """What is told of the unit, with the module's own ports in it; the reset is not told by its port."""
+        return _PORT.sub(lambda found: self.ports.get(found[0], found[0]), text)
 
 
 def keys_of(adapter: Adapter) -> dict[str, str]:

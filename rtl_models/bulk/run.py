@@ -71,10 +71,10 @@ def run_volume(volume: Volume, simulator: SimulatorName = "verilator", before: S
         flags=volume.unit.flags(before),
         simulator=simulator,
         seed=volume.seed,
-        tests=tests,
+        tests={test: volume.unit.in_its_words(said) for test, said in tests.items()},
         figures=session.read(REPORT),
         smallest=smallest,
-        smallest_told=smallest.get("told", ""),
+        smallest_told=volume.unit.in_its_words(smallest.get("told", "")),
         waves=waves,
         warnings=warnings_of(made_of, simulator),
     )

@@ -59,7 +59,7 @@ class NothingProved(LanewiseError):
 class OwnTheorem:
     """A theorem about a user's module: about an operator `theorem`, else about the results of a stream.
 
-    `cut_points` is the file of the wires that the user names.
+    `cut_points` is the file of the wires that the user names; what is found is told with the ports of an `adapter`.
     """
 
     name: str
@@ -67,6 +67,7 @@ class OwnTheorem:
     results: tuple[OutputBits, ...] = ()
     theorem: Theorem | None = None
     cut_points: Path | None = None
+    adapter: Adapter | None = None
 
     @property
     def subject(self) -> Subject:
@@ -81,13 +82,21 @@ class OwnTheorem:
         """
         equations = derive_equations(self.design, cache)
         if self.theorem is None:
-            return proved(equations, self.results, seconds, self.cut_points)
+            found = proved(equations, self.results, seconds, self.cut_points)
+            return _in_words_of(self.adapter, found) if self.adapter else found
         finding = proved_at_once(equations, self.theorem.claim, seconds, self.cut_points) if self.cut_points else None
         if finding is None:
             finding = decided(self.theorem, equations, seconds)
         if finding.outcome != "proved":
             return StreamFinding(finding, NOT_ASKED, ())
         return StreamFinding(finding, refuted(_one_higher(self.theorem), equations, seconds), ())
+
+
+def _in_words_of(adapter: Adapter, found: StreamFinding) -> StreamFinding:
+    words, finding = adapter.in_its_words, found.finding
+    values = {words(name): value for name, value in finding.values.items()}
+    told = replace(finding, reason=words(finding.reason), values=values)
+    return found._replace(finding=told, told=tuple(map(words, found.told)))
 
 
 def _one_higher(theorem: Theorem) -> Theorem:
@@ -110,7 +119,7 @@ def adapted_theorem(adapter: Adapter, lanes: int, folder: Path) -> OwnTheorem:
         raise NothingProved(f"{adapter.module} cannot be proved to be {unit}: {_NOT_FOLLOWED[unit]}")
     design = SubjectSources(Subject(wrapper_of(adapter), ()), adapted_sources(adapter, lanes, folder))
     name = f"{unit} by {adapter.module}, {counted(lanes, 'lane')}: {_UNDER_ALL}"
-    return OwnTheorem(name, design, results_of(unit, lanes, adapter.built_in))
+    return OwnTheorem(name, design, results_of(unit, lanes, adapter.built_in), adapter=adapter)
 
 
 _UNDER_ALL: Final = "every result is the one due, under all schedules"

@@ -10,7 +10,7 @@ from isa.lane import Lane, Read, walk
 from rtl_models.formal.equations.path import on_path
 from rtl_models.formal.own import OwnTheorem
 from rtl_models.formal.run import AnyTheorem, TheoremVerdict
-from rtl_models.formal.theorem import Lemma, Theorem
+from rtl_models.formal.theorem import NOT_ASKED, Lemma, Theorem
 from rtl_models.formal.theorems import LANES
 from sim.prove.claim import ClaimInputs, Finding, sides_of
 from sim.prove.steps import steps
@@ -95,10 +95,11 @@ def summary(verdicts: Sequence[TheoremVerdict], tools: str) -> str:
     """The last line: how many of each, by which tools."""
     proved = sum(verdict.finding.outcome == "proved" for verdict in verdicts)
     refuted = sum(verdict.false_claim.outcome == "counter-example" for verdict in verdicts)
+    not_asked = sum(verdict.false_claim is NOT_ASKED for verdict in verdicts)
     modules = len({_module(verdict.theorem) for verdict in verdicts} - {""})
     return (
         f"{proved} of {counted(len(verdicts), 'theorem')} about {counted(modules, 'module')} proved for all inputs, "
-        f"{counted(refuted, 'false claim')} refuted ({tools})"
+        f"{counted(refuted, 'false claim')} refuted{f', {not_asked} not asked' if not_asked else ''} ({tools})"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from isa.errors import MISMATCH, LanewiseError
 from rtl_models.formal.equations.written import Subject
@@ -69,8 +69,14 @@ def judge(target: Target, count: int, seed: int, seconds: float, number: int | N
         survivors = [mutant for mutant in mutants if mutant not in of_bench]
         of_proof = dict(by_proof(target, netlist, survivors, seconds))
     rows = sum(len(scenario.cycles) + len(scenario.beats) for scenario in scenarios)
-    verdicts = tuple((of_bench | of_proof)[mutant] for mutant in mutants)
+    verdicts = tuple(_told_of(target, (of_bench | of_proof)[mutant]) for mutant in mutants)
     return Judgement(target.subject, rows, verdicts, netlist.origin, target.own.design.sources if target.own else {})
+
+
+def _told_of(target: Target, verdict: MutantVerdict) -> MutantVerdict:
+    """With the ports of a user's module."""
+    words = target.own.in_its_words if target.own else str
+    return replace(verdict, by=words(verdict.by), values={words(name): n for name, n in verdict.values.items()})
 
 
 def _by_bench(

@@ -31,7 +31,7 @@ def adapted_target(adapter: Adapter, folder: Path) -> Target:
     """The module of an adapter, for the least numbers a beat.  Raises OSError, UnicodeDecodeError."""
     lanes = min(adapter.lane_counts)
     design = SubjectSources(Subject(wrapper_of(adapter), ()), adapted_sources(adapter, lanes, folder))
-    return _unit(adapter.unit.name, lanes, design, f"{wrapper_of(adapter)}.sv", adapter.built_in)
+    return _unit(adapter.unit.name, lanes, design, adapter)
 
 
 def own_targets(folder: Path, name: str) -> list[Target]:
@@ -57,9 +57,8 @@ def _units(names: Sequence[str], folder: Path) -> Iterator[Target]:
             yield _unit(name, LANES, design_of(Subject(name, (("Lanes", LANES), ("Deep", deep))), folder))
 
 
-def _unit(
-    name: str, lanes: int, design: SubjectSources, around: str = "", built_in: Mapping[str, int] = _NOTHING
-) -> Target:
+def _unit(name: str, lanes: int, design: SubjectSources, adapter: Adapter | None = None) -> Target:
+    built_in = adapter.built_in if adapter else _NOTHING
     bench, results = with_built_in(bench_of(name), built_in), results_of(name, lanes, built_in)
 
     def scenarios(seed: int) -> list[Scenario]:
@@ -68,5 +67,6 @@ def _unit(
     def asked(equations: str, seconds: float) -> StreamFinding:
         return proved(equations, results, seconds)
 
-    own = OwnModule(design, asked if results else None, around)
+    around, words = (f"{wrapper_of(adapter)}.sv", adapter.in_its_words) if adapter else ("", str)
+    own = OwnModule(design, asked if results else None, around, words)
     return Target(design.subject, (*CLOCK, *HANDSHAKE), scenarios, own=own)

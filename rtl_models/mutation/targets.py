@@ -33,12 +33,13 @@ class OwnModule:
     """The texts of a user's module; `proved` asks of its equations whether results are those due, for so many seconds.
 
     None where that cannot be asked: of an operator theorems are, and of other units nothing is.  `around` is the file
-    of the module around it, if there is one.
+    of the module around it, if there is one; what is told of that `in_its_words` has the ports of the user's.
     """
 
     design: SubjectSources
     proved: Callable[[str, float], StreamFinding] | None = None
     around: str = ""
+    in_its_words: Callable[[str], str] = str
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -52,6 +53,7 @@ _COUNTING: Final = ("--coverage-line", "--coverage-user", "--coverage-expr", "--
 of many bits."""
 COUNTS: Final = "coverage.dat"
 """The file that a simulator for coverage writes where it runs."""
+BUILDS: Final = "building a simulator, which may take a minute; it is kept, so that the next run begins at once"
 HELD: Final = "waiting for another process that builds the same program, which will then be used here too"
 _PREFIX: Final = "Vtop"
 """Of the classes that Verilator writes: the name that cocotb's own main program includes."""
@@ -143,15 +145,26 @@ def kept(kind: str, design: TopModule, suffix: str, make: Make) -> Path:
 
 def _kept(key: object, suffix: str, make: Make) -> Path:
     """One process at a time makes what belongs to a key; the others wait and find it."""
+
+    def announced(scratch: Path) -> tuple[Path, list[Path] | None]:
+        _announce()
+        return make(scratch)
+
     try:
         directory = cache_directory()
         name = f"rtl/{hashlib.sha256(json.dumps(key).encode()).hexdigest()}"
         with alone(directory / f"{name}.lock", HELD):
-            return kept_or_made(directory, name, suffix, make)
+            return kept_or_made(directory, name, suffix, announced)
     except CacheUnusable as error:
         raise SimulationUnavailable(str(error)) from error
     except OSError as error:
         raise SimulationUnavailable(f"cannot keep a simulator in {directory}: {error}; set LANEWISE_CACHE") from error
+
+
+@cache
+def _announce() -> None:
+    """Say once a process that something is built: nothing else is seen of it where no terminal is."""
+    print(BUILDS, file=sys.stderr, flush=True)
 
 
 def _verilator_make(design: TopModule, purpose: Purpose, scratch: Path) -> tuple[Path, list[Path]]:

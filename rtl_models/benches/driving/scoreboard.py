@@ -55,7 +55,7 @@ def became(due: Int64Array, came: Int64Array, undefined: Int64Array, at: int, ac
         f"beat {at - 1} comes twice": more and again and (alike(at + 1, at) or every_twice),
         f"beat {at} is lost": fewer and lost == 1,
         f"beats {at} to {at + lost - 1} are lost": fewer and lost > 1,
-        f"beat {at} is none that was sent: those that are due come after it": (
+        f"a beat that was never sent comes before beat {at}: those that are due come after it": (
             more and not again and alike(at + 1, at)
         ),
     }

@@ -16,6 +16,7 @@ from rtl_models.benches.driving.written import chosen_in_turn, new_writes
 from rtl_models.unit_values import Results
 from rtl_models.units import Unit
 from sim.golden.fixed_point import Int64Array
+from sim.view.sentences import counted
 
 PATIENCE: Final = 150
 """Cycles without any progress after which a unit hangs; no pause of the traffic is nearly as long."""
@@ -27,7 +28,7 @@ class Different(Wrong):
     """A frame whose results are not those of the golden reference; `frame` counts from 0."""
 
     def __init__(self, frame: int, difference: Difference, more: str = "") -> None:
-        super().__init__(f"frame {frame}: {difference}{f'; since the reset {more}' if more else ''}")
+        super().__init__(f"frame {frame}: {difference}{f'; since the reset, {more}' if more else ''}")
         self.frame, self.difference = frame, difference
 
 
@@ -124,14 +125,23 @@ class Stream:
         if self._since > (patience := PATIENCE if self.bench.strict else LONGER_PATIENCE):
             if not self.bench.strict:
                 self.compare()  # a beat that is lost is told as such
-            waiting, inside = len(driver.waiting), self.bench.beats_inside
-            waits = inside and not self._takes_since and not self.bench.valid
-            because = "; ready_i was 0, and valid must not wait for ready" if waits else ""
-            if self.bench.strict or self.bench.monitor.results:
-                so_far = f", {waiting} wait, {inside} inside"
-            else:
-                so_far = "; nothing has come out since the reset: is its active level the other (reset.active)?"
-            raise Wrong(f"the unit hangs: {patience} cycles without a beat in or out{because}{so_far}")
+            raise Wrong(self._stuck(patience))
+
+    def _stuck(self, patience: int) -> str:
+        """What may be the reason for so many cycles without progress, where what has come is right."""
+        waiting, inside, valid = len(self.bench.driver.waiting), self.bench.beats_inside, self.bench.valid
+        since = f"{patience} cycles without a beat in or out"
+        if inside and not self._takes_since and not valid:
+            since += "; ready_i was 0, and valid must not wait for ready"
+        if self.bench.strict:
+            return f"the unit hangs: {since}, {waiting} wait, {inside} inside"
+        if not self.bench.monitor.results:
+            other = "nothing has come out since the reset: is its active level the other (reset.active)?"
+            return f"the unit hangs: {since}; {other}"
+        if waiting or valid:
+            return f"the unit hangs: {since}, {counted(waiting, 'beat')} offered, {inside} inside"
+        last = "the last beat never comes: it is" if inside == 1 else f"the last {inside} beats never come: they are"
+        return f"{last} lost, or the unit hangs, after {since}"
 
     async def write(self, address: int, data: int) -> None:
         """A write to the configuration registers, in a cycle of traffic in which no further beat is offered."""

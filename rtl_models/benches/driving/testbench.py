@@ -139,7 +139,7 @@ class Testbench:
         shown = await self._settled(beat, take=False) if take and not self.strict else None
         result = await self._settled(beat, take)
         if take and not self.strict and shown != result:
-            differs = "the result is another" if shown and result else f"valid_o is {int(shown is None)}"
+            differs = "the result becomes another" if shown and result else f"valid_o becomes {int(shown is None)}"
             raise Wrong(f"in cycle {self.now} {differs} when ready_i rises: valid and data must not wait for ready")
         self.monitor.see(self.now, result, take)
         ready, due = self._bit("ready_o"), take or result is None

@@ -12,7 +12,7 @@ empty, and once no new one is found, all schedules of any length were followed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
@@ -24,7 +24,9 @@ from rtl_models.formal.schedules.symbols import (
     Word,
     WordPiece,
     cut,
+    forgotten,
     joined,
+    names_in,
     number,
     renamed_word,
     symbol,
@@ -38,6 +40,8 @@ MOST_STATES: Final = 4_096
 """A module with more is not followed: a pipeline of 12 stages that keeps its bubbles has as many."""
 MOST_WORDS: Final = 64
 """On a result: a pipeline shows one, whatever the schedule."""
+_LONGEST_WAY: Final = 64
+"""Cycles for which a beat is followed that is mixed with others."""
 _HANDSHAKE: Final = ("clk_i", "rst_ni", "valid_i", "ready_i")
 _OTHER_LEVEL: Final = "is its active level the other?"
 
@@ -79,13 +83,15 @@ class Explored:
     each with the steps after which it is seen; the first rule that is `broken`, if one is.
 
     `wires` has by name the words of one beat that are seen on a wire which was asked for, as if it were beat 0.
-    Where no further was followed, `unfinished` says why: then only what was seen can be asked.
+    Where no further was followed, `unfinished` says why: then only what was seen can be asked; `mixed` the same where a
+    beat was mixed with what is not its own.
     """
 
     states: int = 0
     results: dict[str, dict[Word, tuple[ScheduleStep, ...]]] = field(default_factory=dict)
     broken: BrokenRule | None = None
     unfinished: str = ""
+    mixed: str = ""
     wires: dict[str, dict[Word, None]] = field(default_factory=dict)
 
 
@@ -159,7 +165,7 @@ class _Exploration:
 
     def _followed(self, state: StreamState, step: ScheduleStep) -> tuple[StreamState, int]:
         """The state an edge later, and whether a result was shown before it."""
-        inputs = {"rst_ni": number(1, 1), "valid_i": number(step.valid, 1), "ready_i": number(step.ready, 1)}
+        inputs = _stepped(step)
         if step.valid:
             inputs |= {port: symbol((port, state.held), bits) for port, bits in self._data.items()}
         moment = self._module.moment(state.registers, inputs)
@@ -173,7 +179,9 @@ class _Exploration:
                 word = moment.wire(port)
                 self._found.results[port].setdefault(word, (*self._steps(state), step))
                 if any(node is not None and node.beats - {0} for node, _, _ in word):
-                    self._found.unfinished = "a result depends on the data of more than its own beat"
+                    more = f"{port} on {self._others([word], 0)}"
+                    self._found.unfinished = f"a result depends on the data of more than its own beat: {more}"
+                    self._found.mixed = self._found.unfinished
         for wire, words in self._found.wires.items():
             if (seen := _of_beat_0(moment.wire(wire))) is not None:
                 words[seen] = None
@@ -185,10 +193,34 @@ class _Exploration:
             never = "" if any(self._found.results.values()) else f", and none came out since the reset: {_OTHER_LEVEL}"
             self._break(f"nothing is left of a beat inside: it is lost{never}", state, step)
         elif there > delivered and not _has(registers, 0):
-            raise UnfollowedStream("what is left of a beat is mixed with what a register held before it")
+            self._found.unfinished = self._found.mixed = self._mixture(after, delivered)
+            self._shown_at_last(after, delivered, (*self._steps(state), step))
         following = StreamState(registers, max(0, there - delivered), bool(shown and not delivered))
         self._next[state, step] = _Passed(following, accepted, delivered, shown)
         return following, shown
+
+    def _mixture(self, after: Registers, beat: int) -> str:
+        """Where a beat is, and with what it is mixed there."""
+        holding = [k for k, word in enumerate(after) if _has((word,), beat)]
+        where = ", ".join(dict.fromkeys(map(self._module.register_name, holding)))
+        return f"what is left of a beat, in {where}, is mixed with {self._others((after[k] for k in holding), beat)}"
+
+    def _others(self, words: Iterable[Word], beat: int) -> str:
+        """What words have in them besides a beat."""
+        names = {name for word in words for name in names_in(word) if name[1] != beat}
+        return ", ".join(sorted({self._module.told(name) for name in names}))
+
+    def _shown_at_last(self, registers: Registers, beat: int, steps: tuple[ScheduleStep, ...]) -> None:
+        """Of a beat that is mixed with others, the result in the first cycle that has one, nothing being forgotten."""
+        for _ in range(_LONGEST_WAY):
+            steps = (*steps, ScheduleStep(0, 1))
+            moment = self._module.moment(registers, _stepped(steps[-1]))
+            if value_of(moment.wire("valid_o")):
+                for port in self._ports:
+                    word = moment.wire(port)
+                    self._found.results[port].setdefault(renamed_word(word, _older(beat)) if beat else word, steps)
+                return
+            registers = moment.following()
 
     def _decided(self, moment: SymbolicMoment, port: str, state: StreamState) -> int:
         word = moment.wire(port)
@@ -253,6 +285,11 @@ class _Exploration:
                 yield state
 
 
+def _stepped(step: ScheduleStep) -> dict[str, Word]:
+    """The handshake on the input ports."""
+    return {"rst_ni": number(1, 1), "valid_i": number(step.valid, 1), "ready_i": number(step.ready, 1)}
+
+
 def _is_drained(state: StreamState, passed: _Passed) -> bool:
     return bool(passed.delivered) or not state.held
 
@@ -293,7 +330,7 @@ def _kept(register: int, word: Word, live: range, delivered: int) -> Word:
         if node is None:
             parts.append(number(low, width))
         elif node.unknown or not all(beat in live for beat in node.beats):
-            parts.append(cut(symbol((f"register {register}", None), width_of(word)), at, width))
+            parts.append(cut(symbol(forgotten(register), width_of(word)), at, width))
         else:
             part = (WordPiece(node, low, width),)
             parts.append(renamed_word(part, _older(1)) if delivered else part)

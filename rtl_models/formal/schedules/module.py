@@ -7,7 +7,19 @@ from functools import cached_property
 from typing import NamedTuple, cast
 
 from rtl_models.formal.equations.smt2 import Equations, Expression, plain
-from rtl_models.formal.schedules.symbols import Word, chosen, cut, joined, number, operated, symbol, value_of
+from rtl_models.formal.equations.support import support_in
+from rtl_models.formal.schedules.symbols import (
+    Name,
+    Word,
+    chosen,
+    cut,
+    forgotten,
+    joined,
+    number,
+    operated,
+    symbol,
+    value_of,
+)
 
 Registers = tuple[Word, ...]
 """What is in each register, in the order of `Equations.registers`."""
@@ -37,7 +49,21 @@ class SymbolicModule:
     def unknown(self) -> Registers:
         """Registers of which nothing is known."""
         widths = (len(places) for _, places in self._equations.registers)
-        return tuple(symbol((f"register {number}", None), width) for number, width in enumerate(widths))
+        return tuple(symbol(forgotten(register), width) for register, width in enumerate(widths))
+
+    def register_name(self, register: int) -> str:
+        """What the sources call it, or a wire that is made of it."""
+        _, places = self._equations.registers[register]
+        vectors = support_in(self._equations.text).vectors
+        return next((one.shown for one in vectors if one.bits[0] <= places[0] <= one.bits[-1]), "a register")
+
+    def told(self, name: Name) -> str:
+        """What a symbol stands for, in words."""
+        port, beat = name
+        if beat is not None:
+            return f"{port} of another beat"
+        registers = (f"what {self.register_name(k)} held" for k in range(len(self.following)) if name == forgotten(k))
+        return next(registers, f"{port} while valid_i is 0" if port in self.inputs else "what nothing drives")
 
     def moment(self, registers: Registers, inputs: Mapping[str, Word]) -> SymbolicMoment:
         """Its wires, with these in the registers and on the input ports."""

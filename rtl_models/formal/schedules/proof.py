@@ -95,7 +95,7 @@ def proved(
     for one in seen:
         answer = answered(one.word, _due(one.bits, 0), of.inputs, seconds, meant)
         if answer.outcome == "counter-example":
-            return _refuted(of, one, answer, time.monotonic() - started)
+            return _refuted(of, one, answer, time.monotonic() - started, found.mixed)
         if answer.outcome == "unknown":
             return _unknown(f"{one.bits.port} from bit {one.bits.lsb}: {answer.reason}")
     if found.unfinished:
@@ -149,8 +149,8 @@ _PLAYS: Final = 64
 """Of a schedule, with other data each time: where bubbles decide, the data that the solver says of beats do not."""
 
 
-def _refuted(of: Equations, one: _Seen, answer: Answered, seconds: float) -> StreamFinding:
-    """A counter-example, if the equations evaluated as numbers come to it too."""
+def _refuted(of: Equations, one: _Seen, answer: Answered, seconds: float, mixed: str) -> StreamFinding:
+    """A counter-example, if the equations evaluated as numbers come to it too; `mixed` says where beats meet others."""
     due, where = _due(one.bits, 0), f"{one.bits.port} from bit {one.bits.lsb}"
     for seed in range(_PLAYS):
         played = _Played(of, one.steps, {} if seed % 2 else answer.data, seed)
@@ -167,9 +167,10 @@ def _refuted(of: Equations, one: _Seen, answer: Answered, seconds: float) -> Str
                 f"{where} is {given} for beat {played.beat}, the first being beat 0; expected {meant}",
                 f"its data: {', '.join(data)}",
                 *_schedule(one.steps),
+                *([mixed] if mixed else []),
             )
             return StreamFinding(Finding("counter-example", seconds, signals, smallest=False), NOT_ASKED, told)
-    return _unknown(f"{where}: wrong only from a state that was not found to be reached from a reset")
+    return _unknown(mixed or f"{where}: wrong only from a state that was not found to be reached from a reset")
 
 
 class _Played:

@@ -55,6 +55,11 @@ def symbol(name: Name, width: int) -> Word:
     return (WordPiece(WordNode("symbol", (), width, name), 0, width),)
 
 
+def forgotten(register: int) -> Name:
+    """What stands for the content of a register of which nothing is known."""
+    return f"register {register}", None
+
+
 def number(value: int, width: int) -> Word:
     """A number without sign."""
     return (WordPiece(None, value, width),)
@@ -176,6 +181,19 @@ def _compared(operation: str, a: Word, b: Word) -> Word:
     if any(one is not None and other is not None and one != other for one, other in parts):
         return number(int(operation != "="), 1)
     return _node(operation, (a, b), 1)
+
+
+def names_in(word: Word) -> set[Name]:
+    """Of all symbols in it."""
+    names, known = set[Name](), set[WordNode]()
+    waiting = [piece.node for piece in word]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in known:
+            known.add(node)
+            names |= {node.name} if node.name else set()
+            waiting += [piece.node for arg in node.args for piece in arg]
+    return names
 
 
 @cache
