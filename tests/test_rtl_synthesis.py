@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ import pytest
 from rich.console import Console
 from typer.testing import Result
 
-from rtl_models.synthesis import figures, netlist, nextpnr
+from rtl_models.synthesis import document, figures, netlist, nextpnr
 from rtl_models.synthesis.designs import PROFILES, Design, designs
-from rtl_models.synthesis.document import DOCUMENT, with_figures
+from rtl_models.synthesis.digest import digest_of, plain_sources
+from rtl_models.synthesis.document import DOCUMENT, OLDER, rows_of, table_designs, with_figures
 from rtl_models.synthesis.figures import Figures, figures_of
 from rtl_models.synthesis.netlist import Size, ports_of, size_of, synthesize
 from rtl_models.synthesis.nextpnr import NextpnrMissing, PlacedDesign, Unplaced, place_and_route, placed
@@ -362,11 +364,53 @@ def test_the_picture_names_every_line_and_the_fastest_design() -> None:
 
 def test_new_figures_stand_in_the_place_of_the_old_ones() -> None:
     once = with_figures("before\n<!-- figures -->\n<!-- end of figures -->\nafter\n", [found(DEEP, 50.0)])
-    document = with_figures(once, [found(DEEP, 91.0), Figures(DEEP, SIZE, {1: "no room"})])
+    new = with_figures(once, [found(DEEP, 91.0)])
     known = f"| `quantize_down` | deep | 4 | {DEEP.latency} | 3,317 | 16 | 1,652 | 0 |"
-    assert document.startswith("before\n<!-- figures -->\n")
-    assert document.endswith(f"{known} 91.0 | 364 |\n{known} - | does not fit |\n<!-- end of figures -->\nafter\n")
-    assert "50.0" not in document
+    assert new.startswith("before\n<!-- figures -->\n")
+    assert new.endswith(f"{known} 91.0 | 364 | {digest_of(DEEP)} |\n<!-- end of figures -->\nafter\n")
+    assert "50.0" not in new
+    refused = with_figures(new, [Figures(DEEP, SIZE, {1: "no room"})])
+    assert f"{known} - | does not fit | {digest_of(DEEP)} |\n" in refused
+
+
+def test_a_row_of_other_sources_or_tools_is_marked_as_older_and_others_stay_as_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wide = Design("quantize_down", 8, "deep")
+    made = with_figures("<!-- figures -->\n<!-- end of figures -->\n", [found(DEEP, 91.0), found(wide, 88.0)])
+    assert with_figures(made) == made
+    changed = made.replace(digest_of(DEEP), "00000000")
+    assert with_figures(changed) == made.replace(digest_of(DEEP), OLDER)
+    assert with_figures(changed, [found(DEEP, 91.0)]) == made
+    monkeypatch.setattr(document, "tools", lambda: "yosys 0.71")
+    assert [row[-1] for row in rows_of(with_figures(made)).values()] == [OLDER, OLDER]
+    assert [row[-1] for row in rows_of(with_figures(made, [found(wide, 89.0)])).values()] == [OLDER, digest_of(wide)]
+
+
+def test_the_digest_of_a_design_follows_from_all_that_counts_and_nothing_else() -> None:
+    constants = ("localparam int One = 1;", "localparam int Two = One + 1;", "localparam int Other = 3;")
+    package = "\n".join(["package a_pkg;", *constants, "endpackage"])
+    module = "module m; // a comment\n  assign x = a_pkg::Two;\nendmodule"
+
+    def plain(*changes: tuple[str, str]) -> dict[str, str]:
+        texts = {"a_pkg.sv": package, "m.sv": module}
+        for right, wrong in changes:
+            texts = {name: text.replace(right, wrong) for name, text in texts.items()}
+        return plain_sources(texts)
+
+    assert plain(("// a comment", ""), ("  assign", "assign"), ("Other = 3", "Other = 4")) == plain()
+    for right, wrong in (("One = 1", "One = 2"), ("One + 1", "One + 2"), ("assign x", "assign y"), ("::Two", "::One")):
+        assert plain((right, wrong)) != plain(), right
+    assert digest_of(DEEP) == digest_of(Design("quantize_down", 4, "deep"))
+    others = [Design("quantize_down", 4, "shallow"), Design("requantize", 4, "deep"), replace(DEEP, lanes=8)]
+    assert len({digest_of(design) for design in (DEEP, *others)}) == 4
+
+
+def test_the_rows_of_the_document_are_of_the_sources_that_there_are_or_marked_as_older() -> None:
+    rows = rows_of(DOCUMENT.read_text())
+    digests = {(f"`{one.name}`", one.profile or "", str(one.lanes)): digest_of(one) for one in table_designs()}
+    wrong = [name for name, digest in digests.items() if rows[name][-1] not in (OLDER, digest)]
+    assert wrong == [], "python -m rtl_models.synthesis.document --mark"
 
 
 def test_the_document_has_a_line_for_every_design_there_is() -> None:

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Final
 
 from rtl_models.synthesis.designs import Design
+from rtl_models.synthesis.digest import MAKERS
 from rtl_models.synthesis.netlist import NETLIST, Size, synthesize
 from rtl_models.synthesis.nextpnr import PlacedDesign, Unplaced, nextpnr_version, place_and_route
 from rtl_models.tools.locks import alone
@@ -18,8 +19,6 @@ from rtl_models.tools.scratch import scratch_folder
 from rtl_models.tools.yosys import yosys_version
 from sim.toolchain.kept import write_whole
 
-_MAKERS: Final = ("multipliers.py", "netlist.py", "nextpnr.py", "wrapper.py")
-"""The files of this folder that decide about a figure."""
 _HELD: Final = "waiting for another process that synthesizes; what it finishes is kept and not made again here"
 
 
@@ -63,7 +62,7 @@ def figures_of(design: Design, clock: int, seeds: Sequence[int], cache: Path) ->
     Raises YosysMissing, Refused, NextpnrMissing, ScratchUnusable,
     rtl_models.tools.environment.SimulationUnavailable, and OSError where the directory cannot be used.
     """
-    makers = [Path(__file__).with_name(name).read_text() for name in _MAKERS]
+    makers = [Path(__file__).with_name(name).read_text() for name in MAKERS]
     made_from = [sorted(design.sources.items()), design.parameters, design.copies]
     keys = {seed: json.dumps([tools(), makers, made_from, clock, seed]) for seed in seeds}
     files = {s: cache / f"synthesis-{hashlib.sha256(key.encode()).hexdigest()}.json" for s, key in keys.items()}
