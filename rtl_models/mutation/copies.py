@@ -23,6 +23,9 @@ _VALID: Final = "valid_o"
 _ALWAYS_SEEN: Final = (_VALID, "ready_o")
 _State = Mapping[int, TermBit]
 """By the number of a bit of the state."""
+Ranges = Mapping[str, tuple[int, int]]
+"""By wire the least and the greatest number that it has in any state behind a reset, without sign."""
+NO_RANGES: Final[Ranges] = {}
 
 
 class Late(LanewiseError):
@@ -30,9 +33,17 @@ class Late(LanewiseError):
 
 
 class Copies:
-    """The module and the mutant in states that have the same bits but for the spoilt ones."""
+    """The module and the mutant in states that have the same bits but for the spoilt ones, and numbers in ranges."""
 
-    def __init__(self, equations: Equations, mutant: int, spoilt: frozenset[int], edges: int, deadline: float) -> None:
+    def __init__(
+        self,
+        equations: Equations,
+        mutant: int,
+        spoilt: frozenset[int],
+        edges: int,
+        deadline: float,
+        ranges: Ranges = NO_RANGES,
+    ) -> None:
         self._equations, self._spoilt = equations, spoilt
         self._solver = Solver(deadline)
         self._terms = self._solver.terms
@@ -44,6 +55,7 @@ class Copies:
             shared = fresh | {at: TermBit(term, k) for term, places in following for k, at in enumerate(places)}
         other = self._state("spoilt")
         self._one = self._selected(0, shared)
+        self._terms.facts += [self._inside(self._one, wire, ends) for wire, ends in ranges.items()]
         self._other = self._selected(mutant, shared | {bit: other[bit] for bit in spoilt})
 
     def newly_spoilt(self) -> frozenset[int] | None:
@@ -80,6 +92,29 @@ class Copies:
             kept = bits[0] if len(bits) == 1 else self._terms.made("BV_CONCAT", *bits)
             changes.append(self._terms.made("BV_XOR", term, kept))
         return not self._solutions(changes)
+
+    def keeps(self, ranges: Ranges) -> bool:
+        """Whether numbers are in these ranges during a reset, and stay there at any edge.  Raises Late."""
+        begun, state = self._selected(0, self._state("in reset")), self._state("before")
+        in_reset = self._terms.made("EQUAL", begun.wire("rst_ni"), self._number(0, 1))
+        before = self._selected(0, state)
+        self._terms.facts += [self._inside(before, wire, ends) for wire, ends in ranges.items()]
+        kept = {at: TermBit(term, k) for term, places in before.following() for k, at in enumerate(places)}
+        after = self._selected(0, self._state("behind") | kept)
+        zero, one = self._number(0, 1), self._number(1, 1)
+        wrong = []
+        for wire, ends in ranges.items():
+            beginning, following = (self._inside(moment, wire, ends) for moment in (begun, after))
+            wrong.append(self._terms.made("ITE", in_reset, self._terms.made("ITE", beginning, zero, one), zero))
+            wrong.append(self._terms.made("ITE", following, zero, one))
+        return not self._solutions(wrong)
+
+    def _inside(self, moment: Moment, wire: str, ends: tuple[int, int]) -> Term:
+        """That a wire has a number of a range."""
+        number = moment.wire(wire)
+        low, high = (self._number(end, number.sort().bv_size()) for end in ends)
+        above, below = self._terms.made("BV_UGE", number, low), self._terms.made("BV_ULE", number, high)
+        return self._terms.made("AND", above, below)
 
     def _state(self, name: str) -> dict[int, TermBit]:
         """A constant for all bits of the state."""

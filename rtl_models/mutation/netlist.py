@@ -15,8 +15,11 @@ SELECT: Final = "mutant_i"
 """The input that a netlist with all mutants has besides its own; 0 selects none."""
 _MUTABLE: Final = f"{READ}; pmuxtree"
 """A multiplexer of many ways says nothing of what happens where a mutant selects two of them: one of two ways does."""
-_FOR_SIMULATION: Final = "memory_map; opt_clean; splitnets -ports -format _; write_verilog -noattr"
-"""Bit by bit, the ports too: a word of which mutants drive some bits looks like a loop to Verilator."""
+_FOR_SIMULATION: Final = (
+    "memory_map; opt_clean; chtype -set $shift t:$shiftx; splitnets -ports -format _; write_verilog -noattr"
+)
+"""Bit by bit, the ports too: a word of which mutants drive some bits looks like a loop to Verilator.  What is taken from
+beyond the end of a word is 0, as in the equations: Verilator would take it from the word's other end."""
 _READ: Final = "read_rtlil netlist"
 PASSES: Final = (_MUTABLE, WRITE, _FOR_SIMULATION)
 """What yosys does."""

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Literal
 
 from rtl_models.formal.equations.smt2 import Equations, parsed
-from rtl_models.mutation.copies import MOST_SPOILT, READY, Copies, Late
+from rtl_models.mutation.copies import MOST_SPOILT, NO_RANGES, READY, Copies, Late, Ranges
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,25 @@ class Sameness:
     edges: int = 0
 
 
-def sameness(equations: Equations, mutant: int, seconds: float) -> Sameness:
-    """Look for the relation in any state, then in any after an edge.  Raises UnreadableEquations."""
+def sameness(equations: Equations, mutant: int, seconds: float, ranges: Ranges = NO_RANGES) -> Sameness:
+    """Look for the relation in any state, then in any after an edge; in the states whose numbers are in the ranges.
+
+    Raises UnreadableEquations.
+    """
     deadline = time.monotonic() + seconds
-    found = _related(equations, mutant, 0, deadline)
+    found = _related(equations, mutant, 0, deadline, ranges)
     if found.outcome == "perhaps different" and _waits(equations.text, seconds):
-        return _related(equations, mutant, 1, deadline)
+        return _related(equations, mutant, 1, deadline, ranges)
     return found
+
+
+def kept(equations: Equations, ranges: Ranges, seconds: float) -> Ranges:
+    """The same ranges if a reset begins with them and no edge leaves them, else none.  Raises UnreadableEquations."""
+    try:
+        copies = Copies(equations, 0, frozenset(), 0, time.monotonic() + seconds)
+        return ranges if ranges and copies.keeps(ranges) else NO_RANGES
+    except Late:
+        return NO_RANGES
 
 
 @lru_cache(maxsize=1)
@@ -55,11 +67,11 @@ def _waits(text: str, seconds: float) -> bool:
         return False
 
 
-def _related(equations: Equations, mutant: int, edges: int, deadline: float) -> Sameness:
+def _related(equations: Equations, mutant: int, edges: int, deadline: float, ranges: Ranges) -> Sameness:
     spoilt = frozenset[int]()
     while True:
         try:
-            more = Copies(equations, mutant, spoilt, edges, deadline).newly_spoilt()
+            more = Copies(equations, mutant, spoilt, edges, deadline, ranges).newly_spoilt()
         except Late:
             return Sameness("undecided", spoilt, edges)
         if not more:

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from rtl_models.formal.equations.smt2 import Equations, parsed
 from rtl_models.formal.subject import about, decide
+from rtl_models.mutation.copies import NO_RANGES, Ranges
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.netlist import Netlist
 from rtl_models.mutation.register_bits import register_bits
-from rtl_models.mutation.sameness import Sameness, sameness
+from rtl_models.mutation.sameness import Sameness, kept, sameness
 from rtl_models.mutation.targets import OwnModule, Target
 from rtl_models.mutation.verdict import MutantVerdict
 from sim.view.sentences import counted
@@ -27,24 +28,25 @@ def by_proof(
     """
     of_one_clock = [mutant for mutant in survivors if not mutant.changes_a_clock]
     equations = parsed(netlist.equations(of_one_clock)) if of_one_clock else None
+    ranges = kept(equations, target.ranges, seconds) if equations else NO_RANGES
     for mutant in survivors:
         started = time.monotonic()
         selecting = None if mutant.changes_a_clock else equations
-        verdict = _verdict(target, netlist, selecting, mutant, seconds)
+        verdict = _verdict(target, netlist, selecting, mutant, seconds, ranges)
         yield mutant, replace(verdict, seconds=time.monotonic() - started)
 
 
 def _verdict(
-    target: Target, netlist: Netlist, equations: Equations | None, mutant: Mutant, seconds: float
+    target: Target, netlist: Netlist, equations: Equations | None, mutant: Mutant, seconds: float, ranges: Ranges
 ) -> MutantVerdict:
     """By equations in which an input selects it; none where they would not show it: they have one clock."""
-    same = sameness(equations, mutant.number, seconds) if equations else Sameness("perhaps different")
+    same = sameness(equations, mutant.number, seconds, ranges) if equations else Sameness("perhaps different")
     if equations and same.outcome == "same":
         names = register_bits(equations, netlist.text)
-        relation = {"spoilt": sorted(names[bit] for bit in same.spoilt), "edges": same.edges}
+        relation = {"spoilt": sorted(names[bit] for bit in same.spoilt), "edges": same.edges, "ranges": dict(ranges)}
         spoilt = f", though {counted(len(same.spoilt), 'bit')} of registers may" if same.spoilt else ""
         state = "any state after an edge at which no result waits" if same.edges else "any state"
-        said = f"no output ever differs{spoilt}, from {state}"
+        said = f"no output ever differs{spoilt}, from {state}{' with settings that registers take' if ranges else ''}"
         return MutantVerdict(mutant, "equivalent", said, evidence={"relation": relation})
     changed = netlist.equations_with(mutant)
     if target.own is not None and target.control:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Final
@@ -16,6 +16,7 @@ from rtl_models.formal.equations.written import Subject, SubjectSources, at_widt
 from rtl_models.formal.schedules.proof import StreamFinding
 from rtl_models.formal.subject import subjects
 from rtl_models.formal.units.tables import quantize_down_channels
+from rtl_models.mutation.copies import Ranges
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.scenarios import gemm_core, lanes, mac_array, registers
 from rtl_models.mutation.scenarios.scenario import Scenario
@@ -23,6 +24,7 @@ from rtl_models.mutation.scenarios.units import UnitScenarios
 from rtl_models.mutation.simulator import CLOCK, HANDSHAKE
 from rtl_models.operators import OPERATORS
 from rtl_models.register_map import CHANNELS, MOST_CHANNELS
+from rtl_models.register_map import registers as registers_of
 from rtl_models.units import UNITS
 
 _WITH_TABLES: Final = re.compile(r"quantize_down_channels at Lanes (4|8|16), Deep ([01]), Channels (\d{1,4})")
@@ -48,7 +50,7 @@ class Target:
 
     `control` are those ports of the clock and the handshake that it has; `scenarios` draws by a seed.  Where the
     theorems do not `say_all` of it, a mutant with which they hold may be another module.  `own` is a module of a
-    user's, and what can be proved of it.
+    user's, and what can be proved of it.  Proofs may assume `ranges`, which they show first.
     """
 
     subject: Subject
@@ -56,6 +58,7 @@ class Target:
     scenarios: Callable[[int], list[Scenario]]
     say_all: bool = True
     own: OwnModule | None = None
+    ranges: Ranges = field(default_factory=dict)
 
     @property
     def design(self) -> SubjectSources:
@@ -92,11 +95,11 @@ def targets() -> list[Target]:
 def targets_named(pattern: str) -> list[Target]:
     """Those of a module, or of all modules that match a glob; all of `targets` for "".
 
-    By its own name alone a core is had, as what its bench lets live may be left undecided; by its name at parameters
-    the unit with tables of channels, of any size that they can have.
+    By its own name alone, also at its parameters, a core is had, as what its bench lets live may be left undecided; by
+    its name at parameters the unit with tables of channels, of any size that they can have.
     """
-    if pattern in CORES:
-        return [_core(pattern)]
+    if cores := [core for core in map(_core, CORES) if pattern in (core.subject.module, str(core.subject))]:
+        return cores
     if named := _WITH_TABLES.fullmatch(pattern):
         lanes, deep, channels = map(int, named.groups())
         legal = 2 * lanes <= channels <= MOST_CHANNELS and channels % lanes == 0
@@ -121,7 +124,17 @@ def _core(module: str) -> Target:
         rows=given["Rows"], columns=given["Columns"], steps=given["Steps"], channels=given["Channels"],
         image=given["Image"], deep=bool(given["Deep"]),
     )  # fmt: skip
-    return Target(subject, CLOCK, partial(gemm_core.scenarios, core), say_all=False)
+    return Target(subject, CLOCK, partial(gemm_core.scenarios, core), say_all=False, ranges=_of_settings(core))
+
+
+def _of_settings(core: GemmCore) -> Ranges:
+    """What the core's registers take, where that are not all numbers that there are bits for."""
+    fields = [field for register in registers_of(core.channels) for field in register.fields]
+    return {
+        f"u_config_registers.{field.setting}_o": (field.low, field.high)
+        for field in fields
+        if field.low >= 0 and (field.low, field.high) != (0, (1 << field.bits) - 1)
+    }
 
 
 def _unit(subject: Subject) -> Target:

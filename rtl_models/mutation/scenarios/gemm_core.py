@@ -28,6 +28,7 @@ from rtl_models.mutation.scenarios.scenario import Scenario, Steps
 from rtl_models.mutation.scenarios.signals import PortSignal
 from rtl_models.register_map import CHANNELS, REGISTERS, STATUS, TABLES, register_writes
 from rtl_models.unit_values import ONE_ROUNDING, channel_setting
+from sim.kernels.conv2d.golden import Geometry
 
 _RANDOM: Final = 30
 """Layers of random shapes in a scenario."""
@@ -35,6 +36,12 @@ _WHOLE: Final = 12
 """Layers with all channels, of each kind."""
 _IDLE: Final = 3
 """Cycles behind a layer."""
+_MOST_ACROSS, _MOST_BELOW, _MOST_STRIDE = 4_095, 65_535, 15
+_FAR: Final = (
+    Windows((1, 2, 3), (1, 1), 1, Geometry(stride_x=_MOST_STRIDE, right=(_MOST_ACROSS - 1) * _MOST_STRIDE - 1)),
+    Windows((2, 1, 3), (1, 1), 1, Geometry(stride_y=_MOST_STRIDE, bottom=(_MOST_BELOW - 1) * _MOST_STRIDE - 1)),
+)
+"""As many windows in a row, and as many rows of them, as registers take, as far apart: all but the first are outside."""
 _WORD: Final = 32
 Numbers = int | Sequence[int | None] | None
 """On a port: one or several; None where it is not known."""
@@ -55,7 +62,7 @@ class _Layers:
     """The cycles of some layers, one after the other."""
 
     def __init__(self, core: GemmCore, pattern: str, rng: Random) -> None:
-        self._core, self._stalls, self._rng = core, STALLS[pattern], rng
+        self._core, self._pattern, self._stalls, self._rng = core, pattern, STALLS[pattern], rng
         self._registers = Map()
         self._cycles: list[Cycle] = []
 
@@ -68,12 +75,17 @@ class _Layers:
             self._layers(layers_alike(windows, rng, 2))
         self._what_does_not_fit()
         for _ in range(_RANDOM):
-            self._layers(layers_alike(random_windows(core, rng), rng, 2))
+            windows = random_windows(core, rng)
+            self._layers(layers_alike(windows, rng, 2))
+            self._layers(layers_alike(windows._replace(columns=core.channels), rng, 2))  # which wait for those before
             self._layers(layers_alike(random_shape(core, rng), rng, 2))
             self._layers([_brought_back(random_shape(core, rng), rng)])
         for _ in range(_WHOLE):
-            for made in (_brought_back, _with_small_products):
+            for made in (_brought_back, _at_bounds, _with_small_products):
                 self._layers([made(GemmShape(core.rows, BYTES, core.channels), rng)])
+        if self._pattern == "never":
+            for windows in _FAR:
+                self._layers([layer(windows, rng)])
         self._layers(layers_alike(GemmShape(core.rows + 1, BYTES + 1, core.columns + 1), rng, 1))
         del self._cycles[-rng.randrange(1, 12) :]
         return self._steps()
@@ -198,17 +210,31 @@ class _Layers:
 def _brought_back(shape: GemmShape, rng: Random) -> GemmLayer:
     """A layer whose offset is far from a byte, and whose biases bring a row of each channel back: every bit counts."""
     some = layer(shape, rng)
-    sums, offset = some.sums(), rng.randint(-(1 << 26), 1 << 26)
-    settings = {**some.settings, "offset": offset, "minimum": 128 * some.settings["signed"]}
+    settings = {**some.settings, "offset": rng.randint(-(1 << 26), 1 << 26), "minimum": 128 * some.settings["signed"]}
     settings["maximum"] = settings["minimum"] ^ 255
-    for channel in range(shape.n):
-        negative = settings["rounding"] != ONE_ROUNDING and rng.randrange(2)
+    return _with_biases(some, settings, [0] * shape.n, rng)
+
+
+def _at_bounds(shape: GemmShape, rng: Random) -> GemmLayer:
+    """A layer of any bounds; a row of each channel comes within a few units of one of them."""
+    some = layer(shape, rng)
+    least = -128 * some.settings["signed"]
+    low, high = sorted(rng.randint(least, least + 255) for _ in range(2))
+    settings = {**some.settings, "offset": rng.randint(-300, 300), "minimum": low & 0xFF, "maximum": high & 0xFF}
+    return _with_biases(some, settings, [rng.choice((low, high)) + rng.randint(-9, 9) for _ in range(shape.n)], rng)
+
+
+def _with_biases(some: GemmLayer, settings: Mapping[str, int], results: Sequence[int], rng: Random) -> GemmLayer:
+    """The layer with biases by which a row of each channel comes to a result, or to one beside it."""
+    sums, own = some.sums(), dict(settings)
+    for channel, result in enumerate(results):
+        negative = own["rounding"] != ONE_ROUNDING and rng.randrange(2)
         multiplier, (shift, left) = rng.randint(1 << 29, (1 << 31) - 1), rng.choice(((0, 0), (1, 0), (2, 0), (0, 1)))
         multiplier = -multiplier if negative else multiplier
-        bias = -(offset << 31 + shift - left) // multiplier - int(rng.choice(sums[:, channel]))
-        own = {"bias": bias, "multiplier": multiplier, "shift": shift, "left_shift": left}
-        settings |= {channel_setting(field, channel): value for field, value in own.items()}
-    return GemmLayer(settings, some.a, some.b)
+        bias = (result - own["offset"] << 31 + shift - left) // multiplier - int(rng.choice(sums[:, channel]))
+        fields = {"bias": bias, "multiplier": multiplier, "shift": shift, "left_shift": left}
+        own |= {channel_setting(field, channel): value for field, value in fields.items()}
+    return GemmLayer(own, some.a, some.b)
 
 
 def _with_small_products(shape: GemmShape, rng: Random) -> GemmLayer:
