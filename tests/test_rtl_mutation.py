@@ -32,6 +32,8 @@ from rtl_models.mutation.netlist import Netlist, NetlistOrigin
 from rtl_models.mutation.register_bits import register_bits
 from rtl_models.mutation.report import Asked, summary
 from rtl_models.mutation.sameness import Sameness, sameness
+from rtl_models.mutation.sameness import kept as kept_ranges
+from rtl_models.mutation.scenarios import gemm_core as core_scenarios
 from rtl_models.mutation.scenarios import lanes
 from rtl_models.mutation.scenarios.scenario import Scenario
 from rtl_models.mutation.survivors import by_proof
@@ -234,6 +236,50 @@ def test_states_after_an_edge_say_nothing_where_registers_do_not_wait(tmp_path: 
     assert {answer.edges for answer in answers} == {0}
 
 
+RANGED = """
+module small (
+  input logic clk_i, input logic rst_ni, input logic write_i, input logic [1:0] data_i, output logic result_o
+);
+  logic [1:0] size_q;
+  always_ff @(posedge clk_i or negedge rst_ni)
+    if (!rst_ni) size_q <= 2'd1; else if (write_i && data_i != 2'd0 && data_i != 2'd3) size_q <= data_i;
+  assign result_o = size_q == 2'd3;
+endmodule
+"""
+
+
+def test_a_mutant_that_shows_only_beyond_the_range_of_a_setting_is_the_same_where_that_is_kept(tmp_path: Path) -> None:
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": RANGED}), tmp_path)
+    mutants = [mutant for mutant in netlist.mutants(1000, SEED) if not mutant.changes_a_clock]
+    equations = parsed(netlist.equations(mutants))
+    shown = [one.number for one in mutants if one.words.endswith("of the eq at small.sv:8 is always 0")]
+    ranges = {"size_q": (1, 2)}
+    assert kept_ranges(equations, ranges, SECONDS) == ranges
+    outcomes = [
+        (sameness(equations, n, SECONDS).outcome, sameness(equations, n, SECONDS, ranges).outcome) for n in shown
+    ]
+    assert (
+        outcomes.count(("perhaps different", "same")) == 3
+    )  # of the output, of a bit of the register, and of the other
+
+
+@pytest.mark.parametrize("ends", [(1, 1), (2, 2), (2, 3), (0, 1)])
+def test_a_range_that_a_write_leaves_or_a_reset_does_not_begin_with_is_not_assumed(
+    tmp_path: Path, ends: tuple[int, int]
+) -> None:
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": RANGED}), tmp_path)
+    equations = parsed(netlist.equations(netlist.mutants(1, SEED)))
+    assert kept_ranges(equations, {"size_q": ends}, SECONDS) == {}
+
+
+def test_what_lies_beyond_a_word_is_no_part_of_it_in_the_simulator_as_in_equations(tmp_path: Path) -> None:
+    text = "module small (input logic [31:0] a_i, input logic [1:0] k_i, output logic [7:0] result_o);\n"
+    text += "  assign result_o = a_i[8*k_i +: 8];\nendmodule\n"
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": text}), tmp_path)
+    written = netlist.simulated(netlist.mutants(1, SEED))
+    assert (">>" in written, "+:" in written) == (True, False), "Verilator takes a place modulo the bits of the word"
+
+
 LOST = """
 module late (input logic clk_i, input logic [3:0] d_i, output logic [3:0] q_o);
   logic [3:0] lost_q;
@@ -376,8 +422,17 @@ def test_where_theorems_do_not_say_all_a_mutant_with_which_they_hold_may_be_anot
     assert verdict.fate == fate
 
 
-def test_layers_for_the_mutants_of_the_core_are_those_of_its_bench_cycle_by_cycle() -> None:
+def test_a_core_is_had_by_its_name_and_by_its_name_at_parameters_as_a_mutant_of_it_is_told() -> None:
+    (core,) = targets_named("gemm_core")
+    assert [target.subject for target in targets_named(str(core.subject))] == [core.subject]
+    assert core.ranges["u_config_registers.channels_o"] == (1, dict(core.subject.parameters)["Channels"])
+
+
+def test_layers_for_the_mutants_of_the_core_are_those_of_its_bench_cycle_by_cycle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Of each scenario every accepted beat and every result that is taken; the last layer is cut off by a reset."""
+    monkeypatch.setattr(core_scenarios, "_FAR", ())  # as many rows as there can be take too long here
     (target,) = targets_named("gemm_core")
     *layers, registers = target.scenarios(SEED)
     for scenario in layers:

@@ -18,8 +18,8 @@ _MUTABLE: Final = f"{READ}; pmuxtree"
 _FOR_SIMULATION: Final = (
     "memory_map; opt_clean; chtype -set $shift t:$shiftx; splitnets -ports -format _; write_verilog -noattr"
 )
-"""Bit by bit, the ports too: a word of which mutants drive some bits looks like a loop to Verilator.  What is taken from
-beyond the end of a word is 0, as in the equations: Verilator would take it from the word's other end."""
+"""Bit by bit, the ports too: a word of which mutants drive some bits looks like a loop to Verilator.  What is taken
+from beyond the end of a word is 0, as in the equations: Verilator would take it from the word's other end."""
 _READ: Final = "read_rtlil netlist"
 PASSES: Final = (_MUTABLE, WRITE, _FOR_SIMULATION)
 """What yosys does."""

@@ -43,7 +43,8 @@ def _verdict(
     same = sameness(equations, mutant.number, seconds, ranges) if equations else Sameness("perhaps different")
     if equations and same.outcome == "same":
         names = register_bits(equations, netlist.text)
-        relation = {"spoilt": sorted(names[bit] for bit in same.spoilt), "edges": same.edges, "ranges": dict(ranges)}
+        relation: dict[str, object] = {"spoilt": sorted(names[bit] for bit in same.spoilt), "edges": same.edges}
+        relation |= {"ranges": dict(ranges)} if ranges else {}
         spoilt = f", though {counted(len(same.spoilt), 'bit')} of registers may" if same.spoilt else ""
         state = "any state after an edge at which no result waits" if same.edges else "any state"
         said = f"no output ever differs{spoilt}, from {state}{' with settings that registers take' if ranges else ''}"

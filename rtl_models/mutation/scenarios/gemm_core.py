@@ -41,7 +41,7 @@ _FAR: Final = (
     Windows((1, 2, 3), (1, 1), 1, Geometry(stride_x=_MOST_STRIDE, right=(_MOST_ACROSS - 1) * _MOST_STRIDE - 1)),
     Windows((2, 1, 3), (1, 1), 1, Geometry(stride_y=_MOST_STRIDE, bottom=(_MOST_BELOW - 1) * _MOST_STRIDE - 1)),
 )
-"""As many windows in a row, and as many rows of them, as registers take, as far apart: all but the first are outside."""
+"""As many windows in a row, and as many rows, as registers take, as far apart: all but the first are outside."""
 _WORD: Final = 32
 Numbers = int | Sequence[int | None] | None
 """On a port: one or several; None where it is not known."""
