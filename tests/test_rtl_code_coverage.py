@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rtl_models.code_coverage.gaps import GAPS, Gap, dead, read_gaps, unexplained
-from rtl_models.code_coverage.points import Counts, Point, points_in
-from rtl_models.code_coverage.run import BenchFails, counts_of, problems, runs_of
+from rtl_models.adapters import read_adapter
+from rtl_models.code_coverage.gaps import GAPS, Gap, dead, never_executed, read_gaps, unexplained
+from rtl_models.code_coverage.points import Counts, Point, added, points_in
+from rtl_models.code_coverage.run import BenchFails, counts_of, own_counts, problems, runs_of
 from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
 from rtl_models.register_map import CHANNELS
 from rtl_models.tools.sources import LANES, module_names, sources_of
 from rtl_models.units import UNITS
 from support.command import lanewise
+from support.own_unit import ADAPTER, EXAMPLE
 from support.rtl_faults import planted
 
 rtl = pytest.mark.rtl
@@ -48,6 +51,34 @@ def test_a_branch_that_nothing_enters_is_told() -> None:
     assert any("branch cond_then: assign result_o" in line for line in told)
 
 
+@rtl
+def test_of_a_users_module_its_own_points_are_counted_and_those_never_executed_are_told() -> None:
+    folder = planted("umin", "? a_i : b_i;", "? a_i : (a_i != b_i && a_i == b_i) ? '0 : b_i;")
+    result = lanewise("rtl", "cover", "--modules", folder)
+    assert (result.exit_code, "never executed: umin.sv:" in result.stdout) == (0, True)
+    assert {line.partition(":")[0] for line in result.stdout.splitlines()[:-1]} == {"umin", "never executed"}
+
+
+@rtl
+def test_of_a_module_by_an_adapter_the_points_of_its_files_are_counted() -> None:
+    counts = own_counts("quantize_down", EXAMPLE, read_adapter(ADAPTER))
+    assert {point.module for point in counts} == {"requantizer", "skid_buffer"}
+    assert never_executed(counts) == []
+
+
+@rtl
+def test_coverage_of_a_users_module_that_is_wrong_is_refused_with_the_command_that_shows_it() -> None:
+    folder = planted("umin", "? a_i : b_i;", "? b_i : a_i;")
+    with pytest.raises(BenchFails, match=f"again: lanewise rtl test umin --modules {folder}$"):
+        own_counts("umin", folder)
+
+
+def test_a_folder_with_parts_of_units_alone_has_no_bench(tmp_path: Path) -> None:
+    (tmp_path / "clamp_to_byte.sv").write_text("")
+    result = lanewise("rtl", "cover", "--modules", tmp_path)
+    assert (result.exit_code, "has parts of units alone" in result.stderr) == (2, True)
+
+
 def test_a_point_without_a_reason_is_told_with_its_line() -> None:
     (told,) = unexplained(Counts({SATURATES: 0}), [])
     assert told.endswith(f"sqadd.sv:27: branch cond_then: {SATURATES.line}")
@@ -69,6 +100,13 @@ def test_a_reason_is_only_judged_where_its_module_was_counted() -> None:
 def test_counts_of_instances_are_added_whatever_their_parameters() -> None:
     text = counted(LANES / "sqadd.sv", "(a == 8'h0) => 1", 3) + counted(LANES / "sqadd.sv", "(a == 16'h0) => 1", 4)
     assert list(points_in(text, [LANES]).values()) == [7]
+
+
+def test_a_point_that_no_run_executes_is_counted_among_all() -> None:
+    other = replace(SATURATES, what="cond_else")
+    both = added([Counts({SATURATES: 0, other: 0}), Counts({SATURATES: 2, other: 0})])
+    assert dict(both) == {SATURATES: 2, other: 0}
+    assert dict(added([Counts({other: 0})])) == {other: 0}
 
 
 def test_points_of_the_harness_are_not_counted(tmp_path: Path) -> None:

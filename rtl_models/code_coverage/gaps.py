@@ -39,6 +39,11 @@ def unexplained(counts: Counts, gaps: Sequence[Gap]) -> Iterator[str]:
             yield f"never executed, and gaps.toml has no reason: {point}"
 
 
+def never_executed(counts: Counts) -> list[str]:
+    """The points that were never executed, each as a sentence."""
+    return [f"never executed: {point}" for point in sorted(counts, key=str) if not counts[point]]
+
+
 def dead(counts: Counts, gaps: Sequence[Gap], modules: Sequence[str]) -> Iterator[str]:
     """The gaps of these modules without any point that was never executed, each as a sentence."""
     for gap in gaps:

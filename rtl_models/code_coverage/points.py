@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast
@@ -34,6 +34,14 @@ class Point:
 
 Counts = Counter[Point]
 """Of all instances of a module together, whatever their parameters; 0 where a point was never executed."""
+
+
+def added(several: Iterable[Counts]) -> Counts:
+    """All together; a point that none of them executed stays, which the sum of counters would leave out."""
+    total = Counts()
+    for counts in several:
+        total.update(counts)
+    return total
 
 
 def points_in(text: str, folders: Sequence[Path]) -> Counts:

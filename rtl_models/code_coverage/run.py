@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from isa.errors import MISMATCH, LanewiseError
 from rtl_models import harness, run, unit_harness
+from rtl_models.adapters import Adapter
 from rtl_models.code_coverage.gaps import GAPS, dead, read_gaps, unexplained
-from rtl_models.code_coverage.points import KINDS, Counts, points_in
+from rtl_models.code_coverage.points import KINDS, Counts, added, points_in
 from rtl_models.cores import gemm_harness
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_harness import design
@@ -32,22 +35,51 @@ class BenchFails(LanewiseError):
     exit_code = MISMATCH
 
 
+class _Run(NamedTuple):
+    """What is built, and the bench that it is run by."""
+
+    top: str
+    design: TopModule
+    variables: dict[str, str]
+    bench: str
+
+
 def counts_of(name: str, *before: Path) -> Counts:
     """How often the benches of an operator, a unit or a core execute each point of the modules.
 
     Modules in the folders `before` go before those of the package.  Raises BenchFails, BuildError, and
     SimulationUnavailable where the environment lacks something.
     """
+    return added(_counted(name, made, made.design.folders) for made in _runs(name, before))
+
+
+def own_counts(name: str, folder: Path, adapter: Adapter | None = None) -> Counts:
+    """How often the benches of what a user's modules stand for execute each point of those, which lie in the folder.
+
+    Raises as `counts_of`.
+    """
+    if adapter is not None:
+        runs = [_of_unit(Built(adapter.unit, min(adapter.lane_counts), strict=False, adapter=adapter), folder)]
+    else:
+        runs = _runs(name, [folder], strict=False)
+    own = ("--adapter", str(adapter.file)) if adapter else ("--modules", str(folder))
+    return added(_counted(name, made, [folder], own) for made in runs)
+
+
+def _runs(name: str, before: Sequence[Path], strict: bool = True) -> list[_Run]:
+    """In both profiles, with all that can be built."""
     if name in OPERATORS:
         operator = OPERATORS[name]
-        made, told = run.design(operator, operator.widths, *before), run.variables(operator, operator.widths)
-        return _counted(name, harness.TOP, made, told, _OPERATORS)
+        told = run.variables(operator, operator.widths)
+        return [_Run(harness.TOP, run.design(operator, operator.widths, *before), told, _OPERATORS)]
     if name == NAME:
         cores = [GemmCore(deep=deep) for deep in (False, True)]
-        return sum((_counted(name, gemm_harness.TOP, design(c, *before), variables(c), BENCH) for c in cores), Counts())
-    units = runs_of(UNITS[name])
-    each = (_counted(name, unit_harness.TOP, unit.design(*before), unit.variables, _UNITS) for unit in units)
-    return sum(each, Counts())
+        return [_Run(gemm_harness.TOP, design(core, *before), variables(core), BENCH) for core in cores]
+    return [_of_unit(replace(unit, strict=strict), *before) for unit in runs_of(UNITS[name])]
+
+
+def _of_unit(unit: Built, *before: Path) -> _Run:
+    return _Run(unit_harness.TOP, unit.design(*before), unit.variables, _UNITS)
 
 
 def runs_of(unit: Unit) -> list[Built]:
@@ -60,12 +92,14 @@ def runs_of(unit: Unit) -> list[Built]:
     return runs
 
 
-def _counted(name: str, top: str, design: TopModule, variables: dict[str, str], bench: str) -> Counts:
-    session = Session(name, top, _SEED, built(design, purpose="coverage"), variables)
-    failed = [f"{test}: {said}" for test, said in session.run(bench).items() if said]
+def _counted(name: str, made: _Run, folders: Sequence[Path], own: Sequence[str] = ()) -> Counts:
+    """Of the modules in these folders; `own` are the words that name a user's."""
+    session = Session(name, made.top, _SEED, built(made.design, purpose="coverage"), made.variables)
+    failed = [f"{test}: {said}" for test, said in session.run(made.bench).items() if said]
     if failed:
-        raise BenchFails(f"the bench of {name} fails: {'; '.join(failed)}; again: lanewise rtl test {name}")
-    counts = points_in((session.folder / COUNTS).read_text(), design.folders)
+        again = shlex.join(["lanewise", "rtl", "test", name, *own])
+        raise BenchFails(f"the bench of {name} fails: {'; '.join(failed)}; again: {again}")
+    counts = points_in((session.folder / COUNTS).read_text(), folders)
     shutil.rmtree(session.folder)
     return counts
 

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from isa.errors import MISMATCH
-from rtl_models.code_coverage.points import Counts
-from rtl_models.code_coverage.run import counts_of, problems, report
+from rtl_models.code_coverage.gaps import never_executed
+from rtl_models.code_coverage.points import added
+from rtl_models.code_coverage.run import counts_of, own_counts, problems, report
+from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware
 from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
 from rtl_models.tools.sources import module_names
@@ -20,19 +22,40 @@ from sim.view.sentences import counted
 
 def cover(
     names: Annotated[list[str] | None, typer.Argument(help="Lanes, units, cores; default: all.")] = None,
+    modules: Modules = None,
+    adapter: AdapterFile = None,
 ) -> None:
     """Count the branches and expressions of the modules that their benches execute.
 
     What is not executed must stand, with its reason, in rtl_models/code_coverage/gaps.toml, and nothing else may.
-    Exit code 1 where it is otherwise or a bench fails.
+    Exit code 1 where it is otherwise or a bench fails.  With --modules or --adapter they are those of your own files,
+    and what is not executed is told.
     """
-    possible = [*OPERATORS, *UNITS, *CORES]
+    own, started = chosen_hardware(modules, adapter, strict=False), time.monotonic()
+    possible = _possible(own)
     if unknown := [name for name in names or () if name not in possible]:
         fail(f"there is no {', '.join(unknown)}; give some of {', '.join(possible)}")
-    started, wanted = time.monotonic(), names or possible
-    counts = sum((counts_of(name) for name in wanted), Counts())
-    wrong = problems(counts, module_names() if set(wanted) == set(possible) else [])
+    wanted = names or possible
+    if own.before:
+        counts = added(own_counts(name, own.before[0], own.adapter) for name in wanted)
+        wrong, told = [], never_executed(counts)
+    else:
+        counts = added(map(counts_of, wanted))
+        wrong = told = problems(counts, module_names() if set(wanted) == set(possible) else [])
     last = f"{sum(n > 0 for n in counts.values())} of {counted(len(counts), 'point')} executed"
-    print_text("\n".join([*report(counts), *wrong, last]))
+    print_text("\n".join([*report(counts), *told, last]))
     print_progress(f"{time.monotonic() - started:.0f} s")
     raise typer.Exit(MISMATCH if wrong else 0)
+
+
+def _possible(own: OwnHardware) -> list[str]:
+    """What has a bench; of a user's modules, what they stand for."""
+    if own.adapter is not None:
+        return [own.adapter.unit.name]
+    known = [*OPERATORS, *UNITS, *CORES]
+    if not own.before:
+        return known
+    there = [name for name in known if (own.before[0] / f"{name}.sv").is_file()]
+    if not there:
+        fail(f"{own.before[0]} has parts of units alone, whose benches are those of whole units: {', '.join(known)}")
+    return there
