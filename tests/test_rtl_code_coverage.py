@@ -10,7 +10,14 @@ import pytest
 from rtl_models.adapters import read_adapter
 from rtl_models.code_coverage.gaps import GAPS, Gap, dead, never_executed, read_gaps, unexplained
 from rtl_models.code_coverage.points import Counts, Point, added, points_in
-from rtl_models.code_coverage.run import BenchFails, counts_of, own_counts, problems, runs_of
+from rtl_models.code_coverage.run import (
+    BenchFails,
+    counts_of,
+    modules_of_these_alone,
+    own_counts,
+    problems,
+    runs_of,
+)
 from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
 from rtl_models.register_map import CHANNELS
@@ -35,7 +42,18 @@ def counted(file: Path, what: str, times: int) -> str:
 @rtl
 @pytest.mark.parametrize("name", FAST)
 def test_benches_execute_every_point_of_a_lane(name: str) -> None:
-    assert problems(counts_of(name), [name]) == []
+    counts = counts_of(name)
+    assert problems(counts, {point.module for point in counts}) == []
+
+
+def test_of_parts_that_others_need_too_nothing_is_said_before_all_of_those_are_run() -> None:
+    one = modules_of_these_alone(["transpose1xw"])
+    assert {"transpose1xw", "frame_walk", "place_byte"} <= {*one}
+    assert "config_registers" not in one
+    assert modules_of_these_alone([*OPERATORS, *UNITS, *CORES]) == module_names()
+    assert problems(Counts({SATURATES: 0}), one) == []
+    (told,) = problems(Counts({SATURATES: 0}), ["sqadd"])
+    assert told.startswith("never executed")
 
 
 @rtl

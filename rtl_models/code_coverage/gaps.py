@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -44,7 +44,7 @@ def never_executed(counts: Counts) -> list[str]:
     return [f"never executed: {point}" for point in sorted(counts, key=str) if not counts[point]]
 
 
-def dead(counts: Counts, gaps: Sequence[Gap], modules: Sequence[str]) -> Iterator[str]:
+def dead(counts: Counts, gaps: Sequence[Gap], modules: Collection[str]) -> Iterator[str]:
     """The gaps of these modules without any point that was never executed, each as a sentence."""
     for gap in gaps:
         if gap.module in modules and not any(gap.explains(point) for point in counts if not counts[point]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,10 +18,12 @@ from rtl_models.cores import gemm_harness
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_harness import design
 from rtl_models.cores.gemm_run import BENCH, NAME, variables
+from rtl_models.cores.names import CORES
 from rtl_models.formal.units.tables import MOST_IN_LUTS
 from rtl_models.operators import OPERATORS
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import COUNTS, TopModule, built
+from rtl_models.tools.sources import module_names, sources_of
 from rtl_models.unit_run import PROFILES, Built
 from rtl_models.units import LANE_COUNTS, UNITS, Unit
 
@@ -114,7 +116,14 @@ def report(counts: Counts) -> list[str]:
     return lines
 
 
-def problems(counts: Counts, modules: Sequence[str]) -> list[str]:
-    """What the table of gaps lacks, and what it has too much of these modules."""
-    gaps = read_gaps(GAPS)
-    return [*unexplained(counts, gaps), *dead(counts, gaps, modules)]
+def modules_of_these_alone(names: Collection[str]) -> list[str]:
+    """The modules that no other operator, unit or core needs: what these execute of them is all that is executed."""
+    others = [top for top in (*OPERATORS, *UNITS, *CORES) if top not in names]
+    shared = {Path(file).stem for top in others for file in sources_of(top)}
+    return [module for module in module_names() if module not in shared]
+
+
+def problems(counts: Counts, modules: Collection[str]) -> list[str]:
+    """What the table of gaps lacks of these modules, and what it has too much of them."""
+    gaps, here = read_gaps(GAPS), Counts({point: n for point, n in counts.items() if point.module in modules})
+    return [*unexplained(here, gaps), *dead(here, gaps, modules)]

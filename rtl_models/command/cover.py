@@ -10,11 +10,10 @@ import typer
 from isa.errors import MISMATCH
 from rtl_models.code_coverage.gaps import never_executed
 from rtl_models.code_coverage.points import added
-from rtl_models.code_coverage.run import counts_of, own_counts, problems, report
+from rtl_models.code_coverage.run import counts_of, modules_of_these_alone, own_counts, problems, report
 from rtl_models.command.options import AdapterFile, Modules, OwnHardware, chosen_hardware
 from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
-from rtl_models.tools.sources import module_names
 from rtl_models.units import UNITS
 from sim.terminal.output import fail, print_progress, print_text
 from sim.view.sentences import counted
@@ -27,8 +26,8 @@ def cover(
 ) -> None:
     """Count the branches and expressions of the modules that their benches execute.
 
-    What is not executed must stand, with its reason, in rtl_models/code_coverage/gaps.toml, and nothing else may.
-    Exit code 1 where it is otherwise or a bench fails.  With --modules or --adapter they are those of your own files,
+    What is not executed must stand, with its reason, in rtl_models/code_coverage/gaps.toml, and nothing else may; of
+    parts that others need too this is asked with all of those.  Exit code 1 where it is otherwise or a bench fails.  With --modules or --adapter they are those of your own files,
     and what is not executed is told.
     """
     own, started = chosen_hardware(modules, adapter, strict=False), time.monotonic()
@@ -41,7 +40,7 @@ def cover(
         wrong, told = [], never_executed(counts)
     else:
         counts = added(map(counts_of, wanted))
-        wrong = told = problems(counts, module_names() if set(wanted) == set(possible) else [])
+        wrong = told = problems(counts, modules_of_these_alone(wanted))
     last = f"{sum(n > 0 for n in counts.values())} of {counted(len(counts), 'point')} executed"
     print_text("\n".join([*report(counts), *told, last]))
     print_progress(f"{time.monotonic() - started:.0f} s")

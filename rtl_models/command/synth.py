@@ -34,7 +34,7 @@ from sim.toolchain.tools import cache_directory
 def synth(
     what: Annotated[list[str] | None, typer.Argument(help="Units or lanes; default: all units, some lanes.")] = None,
     lanes: Annotated[str | None, typer.Option(help="Numbers a beat, such as 4,8; default: all there are.")] = None,
-    profile: Annotated[str, typer.Option(help="Of the pipeline, with commas.")] = ",".join(PROFILES),
+    profile: Annotated[str | None, typer.Option(help=f"Of the pipeline: {','.join(PROFILES)}; default: both.")] = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Placements of each; their median counts.")] = 1,
     clock: Annotated[int, typer.Option(min=1, max=1000, help="MHz that nextpnr is to reach.")] = 200,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -49,6 +49,8 @@ def synth(
     --modules or --adapter they are your own.
     """
     own = chosen_hardware(modules, adapter, strict=False)
+    if own.adapter is not None and profile is not None:
+        fail("--profile is for modules of the package: that of an adapter is built for some lanes", USAGE)
     numbers, profiles = chosen_from("lanes", lanes, lane_counts(own)), chosen_from("profile", profile, PROFILES)
     try:
         wanted = _of_own(own, what or [], numbers, profiles) if own.before else designs(what or [], numbers, profiles)
@@ -56,7 +58,8 @@ def synth(
         fail(str(error), USAGE)
     _require_drawable(plot)
     words = own_words(modules=modules, adapter=adapter)
-    asked = [*(what or ()), "--lanes", ",".join(map(str, numbers)), "--profile", profile, *words]
+    named = [] if own.adapter else ["--profile", ",".join(profiles)]
+    asked = [*(what or ()), "--lanes", ",".join(map(str, numbers)), *named, *words]
     report = _filled(SynthesisReport([], asked, tools(), clock, range(1, seeds + 1)), wanted)
     if json_wanted:
         print_json("rtl-synth", report.as_json())

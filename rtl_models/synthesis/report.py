@@ -94,6 +94,7 @@ def show(report: SynthesisReport, console: Console) -> None:
     measured = "if it takes one" if own else "as the benches measure it"
     notes = [
         *(f"{one.design.title}: nextpnr refuses it: {one.refusal}" for one in report.figures if one.refusal),
+        *(_slowest(one) for one in report.figures if own and one.placed),
         *(["INTERRUPTED: what was finished is kept"] if report.interrupted else []),
         f"{report.tools}; {PART}; {report.clock} MHz asked for, {seeds}",
         f"M/s: million elements a second, a beat of so many lanes in every cycle, {measured}",
@@ -101,6 +102,11 @@ def show(report: SynthesisReport, console: Console) -> None:
     ]
     for line in notes:
         console.print(escape(line), highlight=False, soft_wrap=True)
+
+
+def _slowest(figures: Figures) -> str:
+    slowest = figures.placed[0]
+    return f"{figures.design.title}: the slowest way leads from {slowest.slowest_from} to {slowest.slowest_to}"
 
 
 _COLUMNS: Final = ("latency", "lanes", "cells", "18x18", "FF", "RAM", "MHz", "M/s")

@@ -73,6 +73,8 @@ class _Layers:
             self._layers(layers_alike(shape, rng, 2 if number % 3 == 0 else 1))
         for windows in corner_windows(core):
             self._layers(layers_alike(windows, rng, 2))
+        for windows in _whole_images(core):
+            self._layers([_brought_back(windows, rng)])
         self._what_does_not_fit()
         for _ in range(_RANDOM):
             windows = random_windows(core, rng)
@@ -207,12 +209,19 @@ class _Layers:
         self._cycles.append({**usual, **given})
 
 
-def _brought_back(shape: GemmShape, rng: Random) -> GemmLayer:
+def _whole_images(core: GemmCore) -> Iterator[Windows]:
+    """Each word of as large an image as there is room for, in each of the windows at once; twice, for other rows."""
+    for left in range(2 * core.rows):
+        for width in (1, 2):
+            yield from [Windows((1, core.image, BYTES), (1, width), core.channels, Geometry(left=left))] * 2
+
+
+def _brought_back(shape: GemmShape | Windows, rng: Random) -> GemmLayer:
     """A layer whose offset is far from a byte, and whose biases bring a row of each channel back: every bit counts."""
     some = layer(shape, rng)
     settings = {**some.settings, "offset": rng.randint(-(1 << 26), 1 << 26), "minimum": 128 * some.settings["signed"]}
     settings["maximum"] = settings["minimum"] ^ 255
-    return _with_biases(some, settings, [0] * shape.n, rng)
+    return _with_biases(some, settings, [0] * some.shape.n, rng)
 
 
 def _at_bounds(shape: GemmShape, rng: Random) -> GemmLayer:
@@ -225,16 +234,17 @@ def _at_bounds(shape: GemmShape, rng: Random) -> GemmLayer:
 
 
 def _with_biases(some: GemmLayer, settings: Mapping[str, int], results: Sequence[int], rng: Random) -> GemmLayer:
-    """The layer with biases by which a row of each channel comes to a result, or to one beside it."""
-    sums, own = some.sums(), dict(settings)
+    """The layer with biases by which a row of each channel, in turn, comes to a result, or to one beside it."""
+    sums, own, first = some.sums(), dict(settings), rng.randrange(some.shape.m)
     for channel, result in enumerate(results):
         negative = own["rounding"] != ONE_ROUNDING and rng.randrange(2)
         multiplier, (shift, left) = rng.randint(1 << 29, (1 << 31) - 1), rng.choice(((0, 0), (1, 0), (2, 0), (0, 1)))
         multiplier = -multiplier if negative else multiplier
-        bias = (result - own["offset"] << 31 + shift - left) // multiplier - int(rng.choice(sums[:, channel]))
+        row = (first + channel) % some.shape.m
+        bias = (result - own["offset"] << 31 + shift - left) // multiplier - int(sums[row, channel])
         fields = {"bias": bias, "multiplier": multiplier, "shift": shift, "left_shift": left}
         own |= {channel_setting(field, channel): value for field, value in fields.items()}
-    return GemmLayer(own, some.a, some.b)
+    return some.with_settings(own)
 
 
 def _with_small_products(shape: GemmShape, rng: Random) -> GemmLayer:
