@@ -21,7 +21,7 @@ from sim.check.repair.steps import (
     taking,
     with_body,
 )
-from support.one_instruction import Given, elements, left_by, named, register_of
+from support.one_instruction import State, elements, left_by, named, register_of
 
 DATA = 0x2000
 BYTES = [*range(-128, 128)]
@@ -84,7 +84,7 @@ def test_a_step_left_out_behind_lanes_is_done_to_each_as_a_signed_number(says: s
     instead = changed("add v0.16b, v1.16b, v2.16b", says, missing_steps)
     for at in range(0, 256, 16):
         numbers = BYTES[at : at + 16]
-        left = left_by(instead, Given({"v1": register_of(numbers, 8)}))["v0"]
+        left = left_by(instead, State({"v1": register_of(numbers, 8)}))["v0"]
         assert elements(left, 8, 16) == wrapped([FURTHER[says](n, 8) for n in numbers], 8)
 
 
@@ -93,7 +93,7 @@ def test_a_step_left_out_behind_a_register_is_done_to_its_32_bits(says: str) -> 
     instead = changed("add w0, w1, w2", says, missing_steps)
     for n in WORDS:
         number = wrapped([n], 32)[0]
-        assert left_by(instead, Given({"x1": n % 2**64}))["x0"] == FURTHER[says](number, 32) % 2**32
+        assert left_by(instead, State({"x1": n % 2**64}))["x0"] == FURTHER[says](number, 32) % 2**32
 
 
 @pytest.mark.parametrize("says", FURTHER)
@@ -103,7 +103,7 @@ def test_a_step_left_out_behind_a_load_is_done_to_elements_of_each_size(bits: in
     memory = {DATA: register_of(numbers, bits).to_bytes(16, "little")}
     for register, count in (("q0", 128 // bits), ("d0", 64 // bits)):
         instead = changed(f"ldr {register}, [x1]", f"of {bits} bits {says}", missing_steps)
-        left = left_by(instead, Given({"x1": DATA}, memory))["v0"]
+        left = left_by(instead, State({"x1": DATA}, memory))["v0"]
         expected = wrapped([FURTHER[says](n, bits) for n in numbers[:count]], bits)
         assert elements(left, bits, 128 // bits) == expected + [0] * (128 // bits - count)
 
@@ -114,7 +114,7 @@ def test_a_step_left_out_before_a_store_is_done_to_32_bits(store: str, size: int
     instead = changed(f"{store} w0, [x1]", f"after it is {says}", missing_steps)
     for n in WORDS:
         number = wrapped([n], 32)[0]
-        stored = left_by(instead, Given({"x0": n % 2**64, "x1": DATA}))[DATA]
+        stored = left_by(instead, State({"x0": n % 2**64, "x1": DATA}))[DATA]
         assert stored == FURTHER[says](number, 32) % 2 ** (8 * size)
 
 
@@ -168,7 +168,7 @@ def test_a_shift_to_the_right_may_lack_each_step_before_it(by: int, says: str) -
         bits = 32 if "w0" in text else 64
         instead = changed(text, says)
         for n in (*range(-40, 40), 10_000, -10_000):
-            left = left_by(instead, Given({"x1": n % 2**bits, **registers}))["x0"]
+            left = left_by(instead, State({"x1": n % 2**bits, **registers}))["x0"]
             assert left == SHIFTED[says](n, by) % 2**bits
 
 
@@ -176,7 +176,7 @@ def test_a_rounding_shift_of_lanes_lacks_a_fix_up_where_it_goes_to_the_right() -
     says = "after a fix-up of negative numbers (ties away from zero)"
     counts = [0, -1, -2, -7]
     for n in range(-70, 70):
-        given = Given({"v1": register_of([n] * 4, 32), "v2": register_of(counts, 32)})
+        given = State({"v1": register_of([n] * 4, 32), "v2": register_of(counts, 32)})
         left = left_by(changed("srshl v0.4s, v1.4s, v2.4s", says), given)["v0"]
         assert elements(left, 32, 4) == [to_nearest(Fraction(n, 1 << -by)) for by in counts]
         left = left_by(changed("srshr v0.4s, v1.4s, #3", says), given)["v0"]
@@ -214,13 +214,15 @@ def test_a_quotient_may_be_rounded_otherwise(name: str, bits: int) -> None:
         instead = changed(f"{name} {letter}0, {letter}1, {letter}2", says)
         for n in (*numbers, *far):
             for by in divisors:
-                left = left_by(instead, Given({"x1": n % 2**bits, "x2": by % 2**bits}))["x0"]
+                left = left_by(instead, State({"x1": n % 2**bits, "x2": by % 2**bits}))["x0"]
                 assert left == rounded(Fraction(n, by)) % 2**bits, (says, n, by)
 
 
 def test_a_count_in_a_register_may_be_one_off() -> None:
     for by, says in ((1, "with 1 added to its count"), (-1, "with 1 taken from its count")):
-        given = Given({"x1": 0x8000_0100, "x2": 3, "v1": register_of([100] * 4, 32), "v2": register_of([3, -3, 0, 1], 32)})
+        given = State(
+            {"x1": 0x8000_0100, "x2": 3, "v1": register_of([100] * 4, 32), "v2": register_of([3, -3, 0, 1], 32)}
+        )
         for text, expected in (
             ("lsl w0, w1, w2", (0x8000_0100 << 3 + by) % 2**32),
             ("lsr w0, w1, w2", 0x8000_0100 >> 3 + by),
@@ -239,9 +241,9 @@ def test_of_what_is_no_shift_by_a_register_no_count_is_off(text: str) -> None:
 
 def test_a_result_may_be_one_off_and_what_else_an_instruction_writes_stays() -> None:
     for by, says in ((1, "and 1 added"), (-1, "and 1 taken away")):
-        left = left_by(changed("adds w0, w1, w2", says, moved_results), Given({"x1": 2**32 - 1, "x2": 1}))
+        left = left_by(changed("adds w0, w1, w2", says, moved_results), State({"x1": 2**32 - 1, "x2": 1}))
         assert left == {"x0": by % 2**32, "nzcv": 0b0110}
-        lanes = left_by(changed("sqadd v0.8h, v1.8h, v2.8h", says, moved_results), Given({"v1": 0x7FFF}))
+        lanes = left_by(changed("sqadd v0.8h, v1.8h, v2.8h", says, moved_results), State({"v1": 0x7FFF}))
         assert elements(lanes["v0"], 16, 8) == wrapped([0x7FFF + by] + [by] * 7, 16)
     assert list(moved_results(named("ldr w0, [x1]"))) == []
 
@@ -252,12 +254,12 @@ def test_a_store_may_keep_another_constant(store: str, size: int) -> None:
     for number in (5, -1, 70_000):
         step = keeping(instruction.form, number)
         assert (step.says, step.before, step.is_more) == (f"of {number}", None, True)
-        stored = left_by(with_body(instruction, step.body), Given({"x1": DATA}))
+        stored = left_by(with_body(instruction, step.body), State({"x1": DATA}))
         assert stored == {DATA: number % 2 ** (8 * size)}
 
 
 def test_an_instruction_takes_a_number_wherever_it_reads_a_register() -> None:
-    given = Given({"x1": 3, "x2": 100})
+    given = State({"x1": 3, "x2": 100})
     assert left_by(taking(named("madd x0, x1, x1, x2"), Place("x", 1), 7), given) == {"x0": 7 * 7 + 100}
     assert left_by(taking(named("madd x0, x1, x1, x2"), Place("x", 2), -7), given) == {"x0": (9 - 7)}
     assert left_by(taking(named("madd x0, x1, x1, x2"), Place("x", 3), 7), given) == {"x0": 109}
@@ -285,9 +287,11 @@ def test_a_step_left_out_keeps_one_operand(text: str, kept: dict[str, str]) -> N
     registers = {f"v{n}": register_of([n + 1] * 16, 8) for n in range(4)} | {f"x{n}": n + 10 for n in range(1, 4)}
     found = {
         one.says.removeprefix("left out, only ").removesuffix(" kept"): left_by(
-            with_body(named(text), one.body), Given(registers)
+            with_body(named(text), one.body), State(registers)
         )
         for one in steps_of(named(text))
         if one.says.startswith("left out")
     }
-    assert {says: [*left.values()] for says, left in found.items()} == {says: [registers[of]] for says, of in kept.items()}
+    assert {says: [*left.values()] for says, left in found.items()} == {
+        says: [registers[of]] for says, of in kept.items()
+    }

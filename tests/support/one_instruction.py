@@ -1,31 +1,43 @@
-"""One instruction by the exact evaluator, on registers and bytes that a test says."""
+"""Instructions by the exact evaluator, on registers and bytes that a test says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from isa.evaluate.exact import Evaluation
+from isa.evaluate.exact import Evaluation, execute
 from isa.instruction import Instruction
 from isa.lane import Memory, Place
 from isa.rows import TABLE
 
 
-@dataclass(frozen=True)
-class Given:
-    """Registers by their names, all others 0, and bytes by their addresses."""
+class State:
+    """Registers by their names, all others 0, and 64 KiB of memory from address 0 on, of zeros but for some bytes."""
 
-    registers: Mapping[str, int]
-    memory: Mapping[int, bytes] = field(default_factory=dict)
+    def __init__(self, registers: Mapping[str, int], memory: Mapping[int, bytes] | None = None) -> None:
+        self.registers = dict(registers)
+        self.memory = bytearray(1 << 16)
+        for address, data in (memory or {}).items():
+            self.store(address, data)
 
     def read(self, place: Place) -> int:
         return self.registers.get(str(place), 0) % (1 << place.bits)
 
     def load(self, address: int, size: int) -> bytes:
-        for start, data in self.memory.items():
-            if start <= address <= start + len(data) - size:
-                return data[address - start :][:size]
-        raise AssertionError(f"{size} bytes are loaded at {address:#x}")
+        assert 0 <= address <= len(self.memory) - size
+        return bytes(self.memory[address : address + size])
+
+    def write(self, place: Place, value: int) -> None:
+        self.registers[str(place)] = value
+
+    def store(self, address: int, data: bytes) -> None:
+        assert 0 <= address <= len(self.memory) - len(data)
+        self.memory[address : address + len(data)] = data
+
+    def run(self, *instructions: Instruction) -> State:
+        """After these, one behind the other."""
+        for instruction in instructions:
+            execute(instruction, self)
+        return self
 
 
 def named(text: str) -> Instruction:
@@ -34,9 +46,9 @@ def named(text: str) -> Instruction:
     return TABLE.instruction(mnemonic, operands)
 
 
-def left_by(instruction: Instruction, given: Given) -> dict[str | int, int]:
+def left_by(instruction: Instruction, state: State) -> dict[str | int, int]:
     """The numbers that an instruction leaves, by the name of the register, or by the address."""
-    evaluation = Evaluation(given)
+    evaluation = Evaluation(state)
     return {
         evaluation.value(write.place.address) if isinstance(write.place, Memory) else str(write.place): (
             evaluation.whole(write)

@@ -1,0 +1,259 @@
+"""What a line could have taken instead, on numbers: another variable, the element beside, one variable more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from isa.instruction import Instruction
+from sim.check.repair.alternative import Alternative
+from sim.check.repair.code import ExecutedCode
+from sim.check.repair.steps import ELEMENTS, with_body
+from sim.check.repair.variables import BESIDE, SIZES, holding, left_out_variables, other_values
+from sim.check.repair.wider import wider_variables
+from support.one_instruction import State, elements, left_by, named, register_of
+
+START, FRAME, ARRAY = 0x100, 0x8000, 0x400
+LINES = (
+    ("str w1, [sp, #12]", 1), ("str w2, [sp, #8]", 2), ("strh w3, [sp, #6]", 3), ("strb w4, [sp, #5]", 4),
+    ("str x5, [sp, #24]", 5), ("str q6, [sp, #32]", 6), ("mov w7, #3", 7), ("str w7, [sp, #16]", 7),
+    ("strh wzr, [sp, #18]", 8), ("adrp x17, #0x3000", 9), ("ldr q18, [x17, #16]", 9),
+    ("ldr w8, [sp, #12]", 20), ("ldrsh w9, [sp, #6]", 20), ("ldrb w10, [sp, #5]", 20), ("ldr x11, [sp, #24]", 20),
+    ("ldr q12, [sp, #32]", 20), ("ldr w13, [sp, #16]", 20), ("ldrh w14, [sp, #18]", 20), ("ldr w15, [x11, #4]", 20),
+    ("add w16, w8, w15", 20), ("add v20.4s, v12.4s, v21.4s", 20), ("add x22, x11, x23", 20),
+    ("str w16, [sp, #60]", 20), ("ldr w24, [sp, #60]", 20), ("str w24, [x11, #8]", 20),
+)  # fmt: skip
+"""Code as -O0 makes it, with the numbers of its lines: six lines keep variables, which the last one takes."""
+
+
+class OfLines:
+    """An image without symbols."""
+
+    symbols: dict[str, object] = {}
+
+    def __init__(self, lines: tuple[tuple[str, int], ...]) -> None:
+        self._lines = lines
+
+    def place_of(self, pc: int) -> str:
+        return f"f.c:{self._lines[(pc - START) // 4][1]}"
+
+
+def code_of(lines: tuple[tuple[str, int], ...] = LINES) -> ExecutedCode:
+    image: Any = OfLines(lines)
+    instructions = {START + 4 * at: named(text) for at, (text, _) in enumerate(lines)}
+    slots = {pc: re.search(r"\[sp, #(\w+)\]", one.text) for pc, one in instructions.items()}
+    return ExecutedCode(image, START, instructions, {pc: int(slot[1], 0) for pc, slot in slots.items() if slot})
+
+
+CODE = code_of()
+
+
+def at(text: str) -> int:
+    (pc,) = [pc for pc, instruction in CODE.instructions.items() if instruction.text == text]
+    return pc
+
+
+def state(**registers: int) -> State:
+    """A frame with the variables, and an array."""
+    frame = {
+        12: (-7).to_bytes(4, "little", signed=True), 8: (100).to_bytes(4, "little"),
+        6: (-300).to_bytes(2, "little", signed=True), 5: (200).to_bytes(1, "little"), 16: (3).to_bytes(4, "little"),
+        24: ARRAY.to_bytes(8, "little"), 32: register_of([5, -6, 2**31 - 1, -(2**31)], 32).to_bytes(16, "little"),
+    }  # fmt: skip
+    memory = {FRAME + slot: data for slot, data in frame.items()} | {ARRAY - 64: bytes(range(100, 250))}
+    return State({"sp": FRAME, "x11": ARRAY, **registers}, memory)
+
+
+def array(start: int, size: int, is_signed: bool = False) -> int:
+    """A number of the array, from a byte on."""
+    return int.from_bytes(bytes(range(100, 250))[64 + start :][:size], "little", signed=is_signed)
+
+
+def numbers(found: list[Alternative], given: State) -> list[tuple[str, int]]:
+    """What is said of alternatives that write one place, with what they leave there."""
+    return [(one.says, next(iter(left_by(one.instruction, given).values()))) for one in found]
+
+
+def other(text: str, given: State | None = None) -> list[tuple[str, int]]:
+    return numbers([*other_values(CODE, at(text))], given or state())
+
+
+def test_a_load_may_be_of_another_variable_as_wide() -> None:
+    assert other("ldr w8, [sp, #12]") == [("with what f.c:2 keeps", 100), ("with what f.c:7 keeps", 3)]
+    assert other("ldr x11, [sp, #24]") == []
+
+
+def test_a_short_load_may_be_of_a_whole_variable() -> None:
+    of_words = [("f.c:1", 2**32 - 7), ("f.c:2", 100), ("f.c:7", 3)]
+    whole = [(f"with what {line} keeps in its place", number) for line, number in of_words]
+    assert other("ldrb w10, [sp, #5]") == whole
+    assert other("ldrsh w9, [sp, #6]") == [("with what f.c:8 keeps", 0), *whole]
+
+
+def test_a_result_may_be_a_variable_as_wide() -> None:
+    words = [("f.c:1", 2**32 - 7), ("f.c:2", 100), ("f.c:7", 3)]
+    assert other("add w16, w8, w15") == [(f"with what {line} keeps in its place", number) for line, number in words]
+    assert other("add x22, x11, x23") == [("with what f.c:5 keeps in its place", ARRAY)]
+    whole = register_of([5, -6, 2**31 - 1, -(2**31)], 32)
+    assert other("add v20.4s, v12.4s, v21.4s") == [("with what f.c:6 keeps in its place", whole)]
+
+
+def test_a_store_may_be_of_another_variable_short_ones_with_a_sign_and_without() -> None:
+    assert other("str w1, [sp, #12]") == [
+        ("of what f.c:2 keeps", 100),
+        ("of what f.c:3 keeps", 2**32 - 300),
+        ("of what f.c:3 keeps", 2**16 - 300),
+        ("of what f.c:4 keeps", 2**32 - 56),
+        ("of what f.c:4 keeps", 200),
+        ("of what f.c:7 keeps", 3),
+        ("of what f.c:8 keeps", 0),
+        ("of what f.c:8 keeps", 0),
+    ]
+    assert other("strh w3, [sp, #6]") == [("of what f.c:8 keeps", 0)]
+    assert other("str q6, [sp, #32]") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "kinds"),
+    [
+        ("str w7, [sp, #16]", 4, [(1, True), (1, False), (2, True), (2, False), (4, True)]),
+        ("strh wzr, [sp, #18]", 2, [(1, True), (1, False), (2, True)]),
+        ("str w1, [sp, #12]", 4, []),  # what it keeps is no constant
+        ("str x5, [sp, #24]", 8, []),
+    ],
+)
+def test_a_constant_that_is_kept_may_be_the_first_element_of_an_array(
+    text: str, size: int, kinds: list[tuple[int, bool]]
+) -> None:
+    says = "of the first element where what f.c:5 keeps points"
+    found = [number for said, number in other(text) if said == says]
+    assert found == [array(0, bytes_of, is_signed) % 2 ** (8 * size) for bytes_of, is_signed in kinds]
+
+
+def test_a_load_from_an_array_may_be_of_an_element_beside_or_further_by_a_variable() -> None:
+    given = state()
+    given.store(FRAME + 12, (5).to_bytes(4, "little"))
+    given.store(FRAME + 8, (2).to_bytes(4, "little"))
+    given.store(FRAME + 24, (1).to_bytes(8, "little"))
+    lines = (("f.c:1", 5), ("f.c:2", 2), ("f.c:5", 1), ("f.c:7", 3))
+    further = [
+        (f"further by what {line} keeps", array(4 + number * size, 4)) for line, number in lines for size in SIZES
+    ]
+    beside = [
+        (f"{by} bytes {way}", array(4 + sign * by, 4)) for by in BESIDE for way, sign in (("up", 1), ("down", -1))
+    ]
+    found = other("ldr w15, [x11, #4]", given)
+    assert [one for one in found if "in its place" not in one[0]] == further + beside
+    assert [one for one in found if "in its place" in one[0]] == [
+        (f"with what {line} keeps in its place", number) for line, number in lines if line != "f.c:5"
+    ]
+
+
+def test_a_store_to_an_array_may_go_to_an_element_beside() -> None:
+    found = [
+        (one.says, left_by(one.instruction, state(x24=77))) for one in other_values(CODE, at("str w24, [x11, #8]"))
+    ]
+    assert found == [
+        (f"{by} bytes {way}", {ARRAY + 8 + sign * by: 77}) for by in BESIDE for way, sign in (("up", 1), ("down", -1))
+    ]
+
+
+def test_a_constant_of_the_program_may_be_another_number_in_one_element() -> None:
+    given = state(x17=0x3000)
+    kept = register_of([1, 0, -1, 2], 32)
+    given.store(0x3010, kept.to_bytes(16, "little"))
+    expected = []
+    for bits in ELEMENTS:
+        before = elements(kept, bits, 128 // bits)
+        for number in range(128 // bits):
+            for by, says in ((1, "added to"), (-1, "taken from")):
+                after = [each + by * (each_at == number) for each_at, each in enumerate(before)]
+                expected.append((f"with 1 {says} element {number} of {bits} bits", register_of(after, bits)))
+    assert other("ldr q18, [x17, #16]", given) == expected
+
+
+def test_a_load_holds_a_number_whatever_there_is() -> None:
+    instruction = named("ldrsb w0, [x11]")
+    assert left_by(with_body(instruction, holding(instruction.form, -3)), state()) == {"x0": 2**32 - 3}
+
+
+COMBINED: dict[str, Callable[[int, int], int]] = {
+    "plus": lambda a, b: a + b,
+    "minus": lambda a, b: a - b,
+    "at least": max,
+    "at most": min,
+    "less by 1 with a negative sign of": lambda a, b: a - 1 if b < 0 else a,
+    "more by 1 with a negative sign of": lambda a, b: a + 1 if b < 0 else a,
+    "with the sign of": lambda a, b: -a if b < 0 else a,
+}
+"""A result and a variable that was left out, of 32 bits and signed."""
+OF_LANES = ("plus", "minus", "at least", "at most", "unsigned at least", "unsigned at most")
+VARIABLES = {"f.c:1": -7, "f.c:2": 100, "f.c:3": -300, "f.c:4": 200, "f.c:7": 3, "f.c:8": 0}
+"""By the lines that keep them: of 16 bits with a sign, for it is loaded so, and of 8 bits without one."""
+
+
+@pytest.mark.parametrize(("one", "more"), [(20, 4), (-20, -4), (0, 0), (2**31 - 1, 0), (-(2**31), 0), (100, 0)])
+def test_a_variable_may_have_been_left_out_of_a_result(one: int, more: int) -> None:
+    found = left_out_variables(CODE, at("add w16, w8, w15"), [])
+    expected = {
+        (f"{says} what {line} keeps", combined(one + more, number) % 2**32)
+        for line, number in VARIABLES.items()
+        for says, combined in COMBINED.items()
+    }
+    assert set(numbers([*found], state(x8=one % 2**32, x15=more % 2**32))) == expected
+
+
+def combined_lanes(says: str, one: list[int], other: list[int], bits: int) -> list[int]:
+    if says.startswith("unsigned"):
+        one, other = ([each % 2**bits for each in some] for some in (one, other))
+    combined = COMBINED[says.removeprefix("unsigned ")]
+    return elements(register_of([combined(a, b) for a, b in zip(one, other, strict=True)], bits), bits, len(one))
+
+
+def test_a_variable_may_have_been_left_out_of_lanes() -> None:
+    lanes, own = [3, -9, -1, 2**31 - 1], [5, -6, 2**31 - 1, -(2**31)]
+    found = left_out_variables(CODE, at("add v20.4s, v12.4s, v21.4s"), [])
+    expected = [
+        (f"{says} what {line} keeps", register_of(combined_lanes(says, lanes, many, 32), 32))
+        for line, many in ((line, [number] * 4) for line, number in VARIABLES.items())
+        for says in OF_LANES
+    ] + [(f"{says} what f.c:6 keeps", register_of(combined_lanes(says, lanes, own, 32), 32)) for says in OF_LANES]
+    assert sorted(numbers([*found], state(v12=register_of(lanes, 32)))) == sorted(expected)
+
+
+def test_a_variable_may_have_been_left_out_of_lanes_of_any_size_that_are_loaded() -> None:
+    given = state()
+    data = given.load(FRAME + 32, 16)
+    found = numbers([*left_out_variables(CODE, at("ldr q12, [sp, #32]"), [])], given)
+    for line, number in VARIABLES.items():
+        for says in OF_LANES:
+            expected = []
+            for bits in ELEMENTS:
+                lanes = elements(int.from_bytes(data, "little"), bits, 128 // bits)
+                alike = elements(number % 2**bits, bits, 1) * len(lanes)
+                expected.append(register_of(combined_lanes(says, lanes, alike, bits), bits))
+            assert [left for said, left in found if said == f"{says} what {line} keeps"] == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["str w16, [sp, #60]", "ldr w24, [sp, #60]", "add x22, x11, x23", "ldr x11, [sp, #24]"]
+)
+def test_no_variable_is_left_out_of_stores_of_pointers_and_of_what_one_line_keeps(text: str) -> None:
+    assert list(left_out_variables(CODE, at(text), [])) == []
+
+
+def run(*instructions: Instruction, **registers: int) -> State:
+    return State({"sp": FRAME, **registers}).run(*instructions)
+
+
+def test_a_short_variable_of_32_bits_passes_on_what_is_kept() -> None:
+    found = {one[0].original.text: one for one in wider_variables(CODE)}
+    assert set(found) == {"strh w3, [sp, #6]", "strb w4, [sp, #5]", "strh wzr, [sp, #18]"}
+    for store, number in (("strh w3, [sp, #6]", 70_000), ("strb w4, [sp, #5]", -1000)):
+        stored, loaded = (one.instruction for one in found[store])
+        name = f"x{3 if 'w3' in store else 4}"
+        after = run(stored, loaded, **{name: number % 2**32}).registers
+        assert after[f"x{9 if 'w3' in store else 10}"] == number % 2**32
