@@ -1,8 +1,8 @@
-"""Every step of the arithmetic that may be missing or one too many, on all numbers of a byte and at corners of words."""
+"""Every step of the arithmetic that may be missing or one too many, on all numbers of a byte and corners of words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import floor
 
@@ -65,10 +65,9 @@ def step(steps: list[OtherStep], says: str) -> OtherStep:
     return found
 
 
-def changed(text: str, says: str, steps: Callable[[Instruction], object] = steps_of) -> Instruction:
+def changed(text: str, says: str, steps: Callable[[Instruction], Iterator[OtherStep]] = steps_of) -> Instruction:
     instruction = named(text)
-    every: list[OtherStep] = [*steps(instruction)]  # type: ignore[call-overload]
-    return with_body(instruction, step(every, says).body)
+    return with_body(instruction, step([*steps(instruction)], says).body)
 
 
 def wrapped(numbers: list[int], bits: int) -> list[int]:
@@ -220,9 +219,8 @@ def test_a_quotient_may_be_rounded_otherwise(name: str, bits: int) -> None:
 
 def test_a_count_in_a_register_may_be_one_off() -> None:
     for by, says in ((1, "with 1 added to its count"), (-1, "with 1 taken from its count")):
-        given = State(
-            {"x1": 0x8000_0100, "x2": 3, "v1": register_of([100] * 4, 32), "v2": register_of([3, -3, 0, 1], 32)}
-        )
+        counts = [3, -3, 0, 1]
+        given = State({"x1": 0x8000_0100, "x2": 3, "v1": register_of([100] * 4, 32), "v2": register_of(counts, 32)})
         for text, expected in (
             ("lsl w0, w1, w2", (0x8000_0100 << 3 + by) % 2**32),
             ("lsr w0, w1, w2", 0x8000_0100 >> 3 + by),
@@ -230,7 +228,7 @@ def test_a_count_in_a_register_may_be_one_off() -> None:
         ):
             assert left_by(changed(text, says, counts_beside), given)["x0"] == expected
         left = left_by(changed("sshl v0.4s, v1.4s, v2.4s", says, counts_beside), given)["v0"]
-        shifts = [each + by for each in (3, -3, 0, 1)]
+        shifts = [each + by for each in counts]
         assert elements(left, 32, 4) == [floor(100 * Fraction(2) ** each) for each in shifts]
 
 

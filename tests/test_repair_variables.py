@@ -32,10 +32,8 @@ LINES = (
 class OfLines:
     """An image without symbols."""
 
-    symbols: dict[str, object] = {}
-
     def __init__(self, lines: tuple[tuple[str, int], ...]) -> None:
-        self._lines = lines
+        self._lines, self.symbols = lines, dict[str, object]()
 
     def place_of(self, pc: int) -> str:
         return f"f.c:{self._lines[(pc - START) // 4][1]}"
