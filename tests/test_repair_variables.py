@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from isa.instruction import Instruction
 from sim.check.repair.alternative import Alternative
-from sim.check.repair.code import ExecutedCode
 from sim.check.repair.steps import ELEMENTS, with_body
 from sim.check.repair.variables import BESIDE, SIZES, holding, left_out_variables, other_values
 from sim.check.repair.wider import wider_variables
+from support.code_of_lines import code_of
 from support.one_instruction import State, elements, left_by, named, register_of
 
-START, FRAME, ARRAY = 0x100, 0x8000, 0x400
+FRAME, ARRAY = 0x8000, 0x400
 LINES = (
     ("str w1, [sp, #12]", 1), ("str w2, [sp, #8]", 2), ("strh w3, [sp, #6]", 3), ("strb w4, [sp, #5]", 4),
     ("str x5, [sp, #24]", 5), ("str q6, [sp, #32]", 6), ("mov w7, #3", 7), ("str w7, [sp, #16]", 7),
@@ -29,24 +27,7 @@ LINES = (
 """Code as -O0 makes it, with the numbers of its lines: six lines keep variables, which the last one takes."""
 
 
-class OfLines:
-    """An image without symbols."""
-
-    def __init__(self, lines: tuple[tuple[str, int], ...]) -> None:
-        self._lines, self.symbols = lines, dict[str, object]()
-
-    def place_of(self, pc: int) -> str:
-        return f"f.c:{self._lines[(pc - START) // 4][1]}"
-
-
-def code_of(lines: tuple[tuple[str, int], ...] = LINES) -> ExecutedCode:
-    image: Any = OfLines(lines)
-    instructions = {START + 4 * at: named(text) for at, (text, _) in enumerate(lines)}
-    slots = {pc: re.search(r"\[sp, #(\w+)\]", one.text) for pc, one in instructions.items()}
-    return ExecutedCode(image, START, instructions, {pc: int(slot[1], 0) for pc, slot in slots.items() if slot})
-
-
-CODE = code_of()
+CODE = code_of(LINES)
 
 
 def at(text: str) -> int:
