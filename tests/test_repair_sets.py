@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+import sim.check.repair.code
 from isa.instruction import Instruction
 from sim.check.repair.alternative import Alternative, replaced
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.numbers import other_numbers
 from sim.check.repair.rounded_once import rounded_once
+from sim.check.repair.tables import other_elements
 from sim.check.repair.wider import wider
-from support.code_of_lines import START, Segment, code_of
+from sim.toolchain.image import SourceLine
+from support.code_of_lines import START, Segment, Symbol, code_of
 from support.one_instruction import State, elements, left_by, register_of
 
 FRAME = 0x8000
@@ -300,3 +303,43 @@ def test_an_element_of_a_constant_of_the_program_may_stand_in_several_places() -
         for by in (away, -away):
             changed = [number + by if at == of else each for at, each in enumerate(numbers)]
             assert [changed] * 2 in made
+
+
+def test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sim.check.repair.code, "data_lines", lambda image: {0x3000: SourceLine("f.c", 9)})
+    lines = [("ldr w0, [x1]", 1), ("ldrb w2, [x1]", 2), ("ldr w4, [x1]", 3), ("ldr q5, [x1]", 4), ("ldr w6, [x1]", 5)]
+    code = code_of(lines, [Symbol("table", 0x3000, 16)])
+    data = register_of([7, -1, 2**31 - 1, 5], 32)
+    read = {(0, 0x3004, 4), (1, 0x300F, 1), (2, 0x3004, 4), (3, 0x3000, 16), (4, 0x3006, 4), (4, 0x3010, 4)}
+
+    class Read(Asked):
+        data_read = frozenset((START + 4 * number, address, size) for number, address, size in read)
+
+    def made(change: Alternative, address: int) -> int:
+        state = State({"x1": address}, {0x3000: data.to_bytes(16, "little")})
+        return next(iter(left_by(change.instruction, state).values()))
+
+    trials: Any = Read()
+    found = [
+        (
+            [(change.pc - START) // 4 for change in changes],
+            {change.says for change in changes},
+            {change.beside.table for change in changes},
+        )
+        for changes in other_elements(code, trials)
+    ]
+    assert found == [
+        (numbers, {f"with {says} {element} of f.c:9"}, {table})
+        for element, by_line in (
+            ("element 1", [([0], ""), ([2], ""), ([0, 2], "f.c:9")]),
+            ("element 15", [([1], "f.c:9")]),
+            ("byte 6", [([4], "f.c:9")]),
+        )
+        for says in ("1 added to", "1 taken from")
+        for numbers, table in by_line
+    ]
+    (more, *_), *_, (byte_more, *_), (byte_less, *_), _, _ = other_elements(code, trials)
+    assert [made(more, 0x3004), made(more, 0x3000), made(more, 0x3008)] == [0, 7, 2**31 - 1]
+    assert [made(byte_more, 0x300F), made(byte_less, 0x300F), made(byte_less, 0x300C)] == [1, 255, 5]
