@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from isa.evaluate.exact import Evaluation, execute
 from isa.instruction import Instruction
-from isa.lane import Memory, Place
+from isa.lane import Lane, Memory, Place
 from isa.rows import TABLE
 
 
@@ -32,6 +32,10 @@ class State:
     def store(self, address: int, data: bytes) -> None:
         assert 0 <= address <= len(self.memory) - len(data)
         self.memory[address : address + len(data)] = data
+
+    def value(self, lane: Lane) -> int:
+        """What an expression is."""
+        return Evaluation(self).value(lane)
 
     def run(self, *instructions: Instruction) -> State:
         """After these, one behind the other."""
