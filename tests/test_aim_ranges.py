@@ -1,0 +1,187 @@
+"""What numbers registers can hold behind each kind of instruction: all that happens, and no more where it can be."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import product
+
+import pytest
+
+from isa.decode import decode
+from isa.lane import Int, Place
+from isa.rows import TABLE
+from sim.check.aim.ranges import Elements, Ranges, held
+from sim.kernels import Domain, Kernel, parse_prototype
+from sim.toolchain.compilers import build_text
+from sim.toolchain.image import Image
+from support.one_instruction import State
+
+SHIFTS, BOUNDS = range(-2, 2), range(3, 10)
+LEAVES = {
+    "dup v1.4s, w2": ("v1", 32),
+    "dup v2.4s, w3": ("v2", 32),
+    "add v3.4s, v1.4s, v2.4s": ("v3", 32),
+    "sub v4.4s, v1.4s, v2.4s": ("v4", 32),
+    "mul v5.4s, v1.4s, v2.4s": ("v5", 32),
+    "shl v6.4s, v2.4s, #2": ("v6", 32),
+    "sshr v7.4s, v1.4s, #1": ("v7", 32),
+    "ushr v8.4s, v2.4s, #1": ("v8", 32),
+    "smax v9.4s, v1.4s, v2.4s": ("v9", 32),
+    "smin v10.4s, v1.4s, v2.4s": ("v10", 32),
+    "umax v11.4s, v2.4s, v2.4s": ("v11", 32),
+    "sqadd v12.4s, v1.4s, v2.4s": ("v12", 32),
+    "xtn v13.4h, v1.4s": ("v13", 16),
+    "sqxtn v14.4h, v1.4s": ("v14", 16),
+    "sqxtun v15.4h, v1.4s": ("v15", 16),
+    "uqxtn v16.4h, v2.4s": ("v16", 16),
+    "cmgt v17.4s, v2.4s, v1.4s": ("v17", 32),
+    "cmgt v18.4s, v1.4s, v2.4s": ("v18", 32),
+    "movi v25.4s, #10": ("v25", 32),
+    "movi v26.4s, #2": ("v26", 32),
+    "movi v27.4s, #9": ("v27", 32),
+    "cmeq v19.4s, v2.4s, v25.4s": ("v19", 32),
+    "cmeq v28.4s, v2.4s, v26.4s": ("v28", 32),
+    "cmgt v30.4s, v2.4s, v27.4s": ("v30", 32),
+    "cmge v31.4s, v27.4s, v2.4s": ("v31", 32),
+    "neg v20.4s, v1.4s": ("v20", 32),
+    "smull v21.2d, v1.2s, v2.2s": ("v21", 64),
+    "saddl v22.2d, v1.2s, v2.2s": ("v22", 64),
+    "sshll v23.2d, v1.2s, #3": ("v23", 64),
+    "shl v24.4s, v1.4s, #3": ("v24", 32),
+    "add w4, w2, w3": ("x4", 32),
+    "sub w5, w3, w2": ("x5", 32),
+    "asr w6, w2, #1": ("x6", 32),
+    "lsr w7, w3, #1": ("x7", 32),
+    "mov w9, w3": ("x9", 32),
+    "sxtw x10, w2": ("x10", 64),
+    "madd w11, w3, w3, w3": ("x11", 32),
+    "mul w12, w2, w3": ("x12", 32),
+    "mov w13, #-7": ("x13", 32),
+    "add w14, w3, #5": ("x14", 32),
+    "lsl w15, w3, #2": ("x15", 32),
+}
+"""Instructions of numbers whose range is the one that their operands give, with what they leave: bits of an element."""
+WIDER = {
+    "and w4, w2, #7": ("x4", 32),
+    "csel w5, w2, w3, lt": ("x5", 32),
+    "cset w6, lt": ("x6", 32),
+    "eor v3.16b, v1.16b, v2.16b": ("v3", 32),
+    "umin v4.4s, v1.4s, v2.4s": ("v4", 32),
+    "abs v5.4s, v1.4s": ("v5", 32),
+    "sqdmulh v6.4s, v1.4s, v2.4s": ("v6", 32),
+    "addv s7, v1.4s": ("v7", 32),
+    "mla v2.4s, v1.4s, v1.4s": ("v2", 32),
+    "zip1 v8.4s, v1.4s, v2.4s": ("v8", 32),
+    "ext v9.16b, v1.16b, v2.16b, #4": ("v9", 32),
+    "uxtl v10.8h, v1.8b": ("v10", 16),
+    "movi v11.4s, #5": ("v11", 32),
+    "mvn v12.16b, v1.16b": ("v12", 8),
+    "sshl v13.4s, v2.4s, v1.4s": ("v13", 32),
+    "srshr v14.4s, v2.4s, #1": ("v14", 32),
+    "uabd v15.4s, v2.4s, v1.4s": ("v15", 32),
+    "sxtb w7, w2": ("x7", 32),
+    "udiv w8, w3, w3": ("x8", 32),
+    "ubfx w9, w3, #1, #2": ("x9", 32),
+    "movi v27.4s, #9": ("v27", 32),
+    "movi v28.4s, #3": ("v28", 32),
+    "cmeq v29.4s, v2.4s, v27.4s": ("v29", 32),
+    "cmeq v30.4s, v2.4s, v28.4s": ("v30", 32),
+    "cmgt v31.4s, v2.4s, v28.4s": ("v31", 32),
+    "cmge v26.4s, v28.4s, v2.4s": ("v26", 32),
+    "cmp w2, w3": ("nzcv", 4),
+}
+"""Others, of which only is claimed that nothing happens outside."""
+
+
+def image_of(*lines: str) -> Image:
+    return build_text(".globl f\n.type f, %function\nf:\n" + "\n".join(lines) + "\nret\n.size f, . - f\n", ".s")
+
+
+def kernel_of(prototype: str, **domain: Domain) -> Kernel:
+    name, signature = parse_prototype(prototype)
+    return Kernel(name=name, symbol=name, sources=(), signature=signature, golden=dict, domain=domain)
+
+
+KERNEL = kernel_of(
+    "void f(const int32_t x[4], int32_t out[4], int32_t shift, int32_t bound)",
+    shift=Domain(SHIFTS[0], SHIFTS[-1]), bound=Domain(BOUNDS[0], BOUNDS[-1]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("texts", "is_exact"), [(LEAVES, True), (WIDER, False)], ids=["exact", "sound"])
+def test_a_register_holds_what_its_instruction_makes_of_what_others_hold(
+    texts: dict[str, tuple[str, int]], is_exact: bool
+) -> None:
+    lines = [*dict.fromkeys(["dup v1.4s, w2", "dup v2.4s, w3", *texts])]
+    image = image_of(*lines)
+    start, code = image.symbol("f").address, image.code_of("f")
+    instructions = [decode(code[4 * at :][:4], start + 4 * at, TABLE) for at in range(len(lines))]
+    known = Ranges(image, KERNEL).before(start + 4 * len(lines))
+    met = defaultdict[str, set[int]](set)
+    for shift, bound in product(SHIFTS, BOUNDS):
+        left = State({"x2": shift % 2**32, "x3": bound}).run(*instructions).registers
+        for name, bits in texts.values():
+            met[name].add(Int(bits, signed=True).wrapped(left[name]))
+    for text, (name, bits) in texts.items():
+        place = Place(name.rstrip("0123456789"), int(name.lstrip("nzcvx"))) if name != "nzcv" else Place("nzcv")
+        low, high = held(known.get(place), 0, Int(bits, signed=name != "nzcv"))
+        numbers = {number % 16 for number in met[name]} if name == "nzcv" else met[name]
+        assert low <= min(numbers), text
+        assert max(numbers) <= high, text
+        if is_exact:
+            assert (low, high) == (min(numbers), max(numbers)), text
+
+
+def test_arguments_of_every_width_begin_in_their_domains() -> None:
+    kernel = kernel_of(
+        "void f(int8_t a, uint16_t b, int64_t c, bool d, float e, int32_t g, int32_t out[4])",
+        a=Domain(-3, 5), b=Domain(7, 9), c=Domain(-1, 1), e=Domain(0, 1),
+    )  # fmt: skip
+    image = image_of("nop")
+    known = Ranges(image, kernel).before(image.symbol("f").address)
+    assert known == {
+        Place("x", 0): Elements(8, ((-3, 5), *((0, 255),) * 7)),
+        Place("x", 1): Elements(16, ((7, 9), *((0, 2**16 - 1),) * 3)),
+        Place("x", 2): Elements(64, ((-1, 1),)),
+        Place("x", 3): Elements(8, ((0, 1), *((0, 255),) * 7)),
+        Place("x", 4): Elements(32, ((-(2**31), 2**31 - 1), (0, 2**32 - 1))),
+    }
+
+
+def test_of_a_kernel_that_says_its_inputs_itself_no_argument_is_known() -> None:
+    name, signature = parse_prototype("void f(int8_t a, int32_t out[4])")
+    kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=dict, domain={"a": Domain(0, 1)},
+                    sample=lambda rng: {})  # fmt: skip
+    image = image_of("nop")
+    assert Ranges(image, kernel).before(image.symbol("f").address) == {}
+
+
+def test_what_two_ways_leave_is_between_both_element_by_element() -> None:
+    """On one way two elements of 64 bits, on the other four of 32 of which only two are known there."""
+    image = image_of(
+        "movi v0.4s, #5", "movi v1.2s, #5", "movi v2.4s, #5", "movi v3.4s, #7", "cbz w3, 1f", "movi v0.4s, #9",
+        "movi v1.4s, #2", "movi v2.8h, #5", "1: nop",
+    )  # fmt: skip
+    known = Ranges(image, KERNEL).before(image.symbol("f").address + 4 * 8)
+    v = [known.get(Place("v", number)) for number in range(4)]
+    assert v[0] == Elements(32, ((5, 9),) * 4)
+    assert v[1] == Elements(32, ((2, 5), (2, 5), (0, 2), (0, 2)))
+    assert v[2] is None
+    assert v[3] == Elements(32, ((7, 7),) * 4)
+
+
+def test_where_nothing_is_known_behind_a_function_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    image = image_of("mov w2, #5", "nop", "nop")
+    last = image.symbol("f").address + 4 * 2
+    assert Place("x", 2) in Ranges(image, KERNEL).before(last)
+    monkeypatch.setattr("sim.check.aim.ranges.MOST_CODE", 4)
+    assert Place("x", 2) in Ranges(image, KERNEL).before(last)
+    monkeypatch.setattr("sim.check.aim.ranges.MOST_CODE", 3)
+    assert Ranges(image, KERNEL).before(last) == {}
+
+
+def test_a_branch_that_its_operands_decide_goes_one_way_or_both() -> None:
+    """Both are followed, whatever the operands are; what only the other one leaves is among what there may be."""
+    image = image_of("mov w2, #1", "mov w4, #3", "cbz w2, 1f", "mov w4, #6", "1: nop")
+    known = Ranges(image, KERNEL).before(image.symbol("f").address + 4 * 4)
+    assert known[Place("x", 4)] == Elements(32, ((3, 6),))
