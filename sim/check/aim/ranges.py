@@ -214,8 +214,8 @@ def _computed(operator: Operator, a: Lane, b: Lane) -> Lane:
     is_less, is_more = a.high < b.low, a.low > b.high
     if operator == "less" and (is_less or a.low >= b.high):
         return constant(int(is_less))
-    if operator == "equal" and (is_less or is_more):
-        return constant(0)
+    if operator == "equal" and (is_less or is_more or a.low == a.high == b.low == b.high):
+        return constant(int(not is_less and not is_more))
     return grown(operator, a, b)
 
 
