@@ -1,0 +1,165 @@
+"""What trials of replaced instructions tell of a build: which calls fail, what they execute, what makes them right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from isa.lane import Place
+from sim.call.prepared import PER_CALL
+from sim.check.repair.trials import CUT, FAILING, PER_CHANGE, SHORT, RepairTrials
+from sim.check.vectors import Vectors
+from sim.kernels import Domain, Kernel, parse_prototype
+from sim.kernels.kernel import Inputs
+from sim.toolchain.compilers import build_text
+from sim.toolchain.image import Image
+from support.one_instruction import named
+
+CODE = """
+        sub     sp, sp, #16
+        str     w2, [sp, #8]
+        adr     x5, table
+        cbz     w2, 2f
+1:      ldr     w4, [x0], #4
+        ldr     w6, [x5, #4]
+        add     w4, w4, w6
+        str     w4, [x1], #4
+        subs    w2, w2, #1
+        b.ne    1b
+2:      add     sp, sp, #16
+        ret
+"""
+"""out[i] = x[i] + 6, where 7 is wanted: in so many instructions before and behind the loop, and for each element."""
+AROUND, EACH = 6, 6
+KEEPS, LOADS, TAKES, ADDS, STORES, REPEATS = 1, 4, 5, 6, 7, 9
+
+
+@pytest.fixture(scope="module")
+def image() -> Image:
+    return build_text(
+        f".globl f\n.type f, %function\nf:\n{CODE}\n.size f, . - f\n.type table, %object\ntable: .word 5, 6, 7\n"
+        ".size table, . - table\n",
+        ".s",
+    )
+
+
+def seven_more(inputs: Inputs) -> dict[str, Any]:
+    return {"out": inputs["x"] + np.int32(7)}
+
+
+def kernel(golden: Any = seven_more, **given: Any) -> Kernel:
+    name, signature = parse_prototype("void f(const int32_t x[n], int32_t out[n], int32_t n)")
+    domain = {"x": Domain(-100, 100), "n": Domain(0, 1000)}
+    return Kernel(name=name, symbol=name, sources=(), signature=signature, golden=golden, domain=domain, **given)
+
+
+def trials_of(image: Image, sizes: Sequence[int], of: Kernel | None = None) -> RepairTrials:
+    of = of or kernel()
+    inputs = [{"x": np.arange(8, 8 + size, dtype=np.int32), "n": size} for size in sizes]
+    return RepairTrials(image, of, Vectors(inputs, [of.expected(each) for each in inputs], 1))
+
+
+def at(image: Image, number: int) -> int:
+    return image.symbol("f").address + 4 * number
+
+
+def took(size: int) -> int:
+    return AROUND + EACH * size
+
+
+def test_failing_calls_come_by_the_instructions_that_they_take(image: Image) -> None:
+    trials = trials_of(image, [5, 0, 2, 9])
+    assert trials.failing == [2, 0, 3]
+    assert trials.spent == sum(took(size) + PER_CALL for size in (0, 2, 5, 9))
+    assert trials.instructions.keys() == {at(image, number) for number in range(12)}
+
+
+def test_of_many_failing_calls_some_are_tried(image: Image) -> None:
+    assert len(trials_of(image, [1] * FAILING).failing) == FAILING // 2
+    assert len(trials_of(image, [1] * (FAILING - 1)).failing) == FAILING - 1
+
+
+def test_the_shortest_of_long_failing_calls_are_cut(image: Image) -> None:
+    long = SHORT // EACH + 1
+    trials = trials_of(image, [long] * (CUT + 1))
+    assert trials.failing[:CUT] == [*range(CUT + 1, 2 * CUT + 1)]
+    assert trials.failing[CUT:] == [*range(CUT + 1)]
+    assert trials_of(image, [long - 3]).failing == [0]
+    assert trials_of(image, [long], kernel(sample=lambda rng: {"x": np.zeros(1, np.int32), "n": 1})).failing == [0]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_right"),
+    [("add w4, w4, #7", True), ("add w4, w4, #8", False), ("sub w4, w4, w6", False), ("add w4, w4, w6", False)],
+)
+def test_lanes_are_right_with_the_instruction_that_is_wanted(
+    image: Image, text: str, is_right: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.check.repair.trials.FRESH", 20_000)  # which is enough of further input sets
+    trials = trials_of(image, [3, 0, 1])
+    before = trials.spent
+    assert trials.are_right_with({at(image, ADDS): named(text)}) == is_right
+    assert trials.spent >= before + PER_CHANGE + took(1) + PER_CALL
+
+
+def test_what_is_right_because_of_numbers_that_no_instruction_makes_is_not(image: Image) -> None:
+    trials = trials_of(image, [3])
+    negative = named("asr w4, w4, #-1")
+    assert not trials.are_right_with({at(image, ADDS): negative})
+    assert trials.matters({at(image, ADDS): negative})
+
+
+def test_an_instruction_matters_where_a_wrong_lane_becomes_another_number(image: Image) -> None:
+    trials = trials_of(image, [3])
+    for number, text, matters in (
+        (ADDS, "add w4, w4, #9", True),
+        (ADDS, "add w4, w6, w4", False),
+        (KEEPS, "str w2, [sp, #12]", False),
+        (STORES, "str w4, [x1, #8]", True),
+        (LOADS, "ldr w4, [x9], #4", True),  # which faults
+        (REPEATS, "b.ne #0x10", True),  # which never ends
+    ):
+        assert trials.matters({at(image, number): named(text)}) == matters, text
+
+
+@pytest.mark.parametrize(("right_from", "matters"), [(10, False), (99, True)])
+def test_only_lanes_that_are_wrong_matter(image: Image, right_from: int, matters: bool) -> None:
+    """Of 8 and 9 the sum with 6 is the same as the bits of both, of 10 and 11 it is another one."""
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        return {"out": inputs["x"] + np.where(inputs["x"] < right_from, 7, 6).astype(np.int32)}
+
+    trials = trials_of(image, [4], kernel(golden))
+    assert trials.matters({at(image, ADDS): named("orr w4, w4, w6")}) == matters
+
+
+def test_what_registers_hold_is_that_of_the_first_coming(image: Image) -> None:
+    trials = trials_of(image, [3, 2])
+    assert trials.held(at(image, ADDS), Place("x", 4)) == 8
+    assert trials.held(at(image, TAKES), Place("x", 1)) == trials.held(at(image, STORES), Place("x", 1))
+    assert trials.held(at(image, STORES), Place("x", 4)) == 8 + 6
+    assert trials.held(at(image, 12), Place("x", 4)) is None
+
+
+def test_what_failing_calls_reach_of_the_code_of_the_stack_and_of_data(image: Image) -> None:
+    trials = trials_of(image, [3, 2])
+    assert trials.slots() == {at(image, KEEPS): 8}
+    assert trials.reached == {at(image, number) for number in range(12)}
+    assert trials.data_read == {(at(image, TAKES), image.symbol("table").address + 4, 4)}
+
+
+def test_what_only_some_failing_calls_reach_is_left_out(image: Image) -> None:
+    """One that has nothing to do fails, too."""
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        return {**seven_more(inputs), "empty": np.array([inputs["n"] == 0], np.int32)}
+
+    name, signature = parse_prototype("void f(const int32_t x[n], int32_t out[n], int32_t n, int32_t empty[1])")
+    of = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=golden)
+    trials = trials_of(image, [2, 0], of)
+    assert trials.failing == [1, 0]
+    assert trials.reached == {at(image, number) for number in (0, 1, 2, 3, 10, 11)}
+    assert trials.data_read == frozenset()
