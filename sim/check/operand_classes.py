@@ -58,15 +58,15 @@ class OperandCoverage:
     """
 
     met: set[tuple[int, OperandClass]] = field(default_factory=set)
-    seen: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    seen: dict[int, set[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(set))
     instructions: dict[int, Instruction] = field(default_factory=dict)
 
     def look(self, pc: int, occurrence: Occurrence) -> None:
         """Take an executed instruction into account."""
         instruction = occurrence.instruction
         writes = vector_arithmetic(instruction)
-        seen = self.seen[pc] if writes else set[int]()
-        operands = hash(tuple(occurrence.registers.items()))
+        seen = self.seen[pc] if writes else set[tuple[int, ...]]()
+        operands = tuple(occurrence.registers.values())
         if not writes or len(seen) >= EXECUTIONS or operands in seen:
             return
         seen.add(operands)

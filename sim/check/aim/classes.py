@@ -60,7 +60,7 @@ class ClassesMet:
         self._goals = {pc: goals_of(pc, instruction) for pc, instruction in sorted(instructions.items())}
         self._conditions = {pc: {n: any_of(g.lanes) for n, g in of.items()} for pc, of in self._goals.items()}
         self._open = {pc: set(conditions) for pc, conditions in self._conditions.items()}
-        self._seen = defaultdict[int, set[int]](set)
+        self._seen = defaultdict[int, set[tuple[int, ...]]](set)
         self._never: dict[Goal, str] = {}
         self.wanted = {pc for pc, names in self._open.items() if names}
 
@@ -68,7 +68,7 @@ class ClassesMet:
         """Take executed instructions into account; whether they met what none had met before."""
         before = sum(map(len, self._open.values()))
         for pc, occurrence in executions:
-            operands = hash(tuple(occurrence.registers.items()))
+            operands = tuple(occurrence.registers.values())
             if operands in self._seen[pc]:
                 continue
             self._seen[pc].add(operands)
