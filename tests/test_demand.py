@@ -158,7 +158,8 @@ def test_nothing_is_excluded_where_no_input_set_without_an_array_was_seen() -> N
     nullable = replace(kernel, signature=replace(signature, arguments=(replace(x, nullable=True), *others)))
     example, goals = {"x": np.ones(3, np.int32), "n": 3}, [tie_in(image)]
     assert never(kernel, image, {frozenset(): example}, goals)
-    assert not never(nullable, image, {frozenset(): example}, goals)
+    for only in ({frozenset[str](): example}, {frozenset(["x"]): {"x": None, "n": 0}}):
+        assert not never(nullable, image, only, goals)
 
 
 def rare(inputs: Mapping[str, Any]) -> dict[str, Any]:
