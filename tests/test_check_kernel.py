@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import isa.decode
 from isa import decode_word
@@ -14,7 +17,8 @@ from sim.check.aim.aiming import aim
 from sim.check.check import jobs_of
 from sim.check.external import Outside, check_external_backend
 from sim.cycles import hottest_loop, kernel_call, load_core, time_kernel, time_on
-from sim.kernels import Inputs, Outputs, built_in_kernel
+from sim.kernels import Domain, Inputs, Kernel, Outputs, built_in_kernel, parse_prototype
+from sim.view.report import show_report
 
 KERNEL = built_in_kernel("quantize_down")
 CASE = KERNEL.sample(np.random.default_rng(1))
@@ -68,6 +72,54 @@ def test_one_wrong_lane_of_a_backend_is_told_with_its_input_set_and_the_inputs_o
     first = vectors.inputs[last]["accumulators"][0]
     assert (outcome.failed_set, outcome.mismatch is not None) == (last, True)
     assert f"accumulators[0]={first}, " in str(outcome.mismatch)
+
+
+DOUBLED = """
+        .globl doubled
+        .type  doubled, %function
+doubled:
+        ldr    w8, [x0]
+{code}
+        str    w8, [x1]
+        ret
+        .size  doubled, . - doubled
+"""
+AT_O0 = "#ifdef __OPTIMIZE__\n lsl w8, w8, #1\n#else\n add w8, w8, w8\n#endif"
+
+
+def doubled(code: str, folder: Path) -> Kernel:
+    """A kernel in assembly."""
+    source = folder / "doubled.S"
+    source.write_text(DOUBLED.format(code=code))
+    name, signature = parse_prototype("void doubled(const int32_t a[1], int32_t b[1])")
+    return Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature,
+        golden=lambda inputs: {"b": 2 * inputs["a"]}, domain={"a": Domain(-9, 9)},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "alike"), [
+    ("add w8, w8, w8", {"-O0": ("-O1", "-O2")}),
+    (AT_O0, {"-O0": (), "-O1": ("-O2",)}),
+    ("no instruction", {"-O0": (), "-O1": (), "-O2": ()}),
+])  # fmt: skip
+def test_assembly_is_run_once_at_all_levels_that_are_the_same_program(
+    code: str, alike: dict[str, tuple[str, ...]], tmp_path: Path
+) -> None:
+    """What does not build is like nothing: each level is told."""
+    kernel = doubled(code, tmp_path)
+    report = check_kernel(kernel, levels=("O0", "O1", "O2"), vectors=5)
+    assert {outcome.flags: outcome.same_code_at for outcome in report.outcomes} == alike
+
+
+def test_that_assembly_was_run_once_is_told_in_one_line(tmp_path: Path) -> None:
+    printed = io.StringIO()
+    show_report(check_kernel(doubled("add w8, w8, w8", tmp_path), vectors=5), Console(file=printed, width=200))
+    lines = printed.getvalue().splitlines()
+    assert [line for line in lines if line.startswith(("note:", "PASSED"))] == [
+        "note: doubled.S -O0 is the same program at -O1, -O2, -O3, -Os, -Oz: it was run once",
+        "PASSED: the implementation agrees on every lane",
+    ]
 
 
 def test_the_call_that_the_report_names_does_it_again(report: Report) -> None:

@@ -31,7 +31,7 @@ from sim.check.vectors import Vectors, call_seed
 from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
-from sim.toolchain.compilers import is_source
+from sim.toolchain.compilers import ASSEMBLY, is_source
 from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
@@ -45,12 +45,14 @@ Advance = Callable[[int], None]
 class Job(NamedTuple):
     """One implementation to check: a source and the compiler's flags, such as ("-O2",), or the program (no source).
 
-    `symbol` is its function, where it is another than the kernel's.
+    `symbol` is its function, where it is another than the kernel's; `same_code_at` are other levels, such as "-O2", at
+    which this source is the same program.
     """
 
     source: Path | None
     flags: tuple[str, ...]
     symbol: str = ""
+    same_code_at: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -67,14 +69,37 @@ class Job(NamedTuple):
 def jobs_of(kernel: Kernel, levels: Sequence[str], flags: Sequence[str] = ()) -> list[Job]:
     """Every source at every optimisation level, with the kernel's flags and these, then the program of intrinsics.
 
-    What is compiled already comes once, without flags.
+    What is compiled already comes once, without flags, and assembly once at all levels that are the same program: for
+    that it is built here.
     """
-    builds = [
-        Job(source, (f"-{level}", *kernel.flags, *flags) if is_source(source) else ())
-        for source in kernel.sources
-        for level in (levels if is_source(source) else levels[:1])
-    ]
+    builds = list[Job]()
+    for source in kernel.sources:
+        at_levels = [
+            Job(source, (f"-{level}", *kernel.flags, *flags) if is_source(source) else ())
+            for level in (levels if is_source(source) else levels[:1])
+        ]
+        builds += _different(kernel, at_levels) if source.suffix in ASSEMBLY else at_levels
     return builds + ([Job(None, ())] if kernel.program is not None else [])
+
+
+def _different(kernel: Kernel, jobs: Sequence[Job]) -> list[Job]:
+    """The builds of one source that are different programs, each with the levels of the others that are the same.
+
+    What cannot be built is left to who runs it, and is like no other.
+    """
+    found = list[tuple[Image | None, Job]]()
+    for job in jobs:
+        try:
+            image = open_kernel(kernel, job.source, *job.flags) if job.source and len(jobs) > 1 else None
+        except (ToolchainError, ImageError):
+            image = None
+        same = next((at for at, (other, _) in enumerate(found) if image and other and image.runs_as(other)), None)
+        if same is None:
+            found.append((image, job))
+        else:
+            other, first = found[same]
+            found[same] = other, first._replace(same_code_at=(*first.same_code_at, job.flags[0]))
+    return [job for _, job in found]
 
 
 def check_job(
@@ -176,6 +201,7 @@ class JobRun:
             coverage=compiled.coverage() if compiled is not None else None, failed_set=failed_set,
             needs=compiled.needs if compiled is not None else (),
             native=compiled.native if compiled is not None else NativeShare(),
+            same_code_at=self._job.same_code_at,
             left_out=() if self._image is None else (
                 *left_out(self._image, reached), *without_lines(self._image, self._kernel.symbol)
             ),

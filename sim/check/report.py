@@ -109,7 +109,8 @@ class Outcome:
     `native` is what of the calls in lockstep ran in native code.
     `made_as` says how an external backend was made, "" for a build and for intrinsics; `outside`
     counts, by reason, the vectors that such a one is not made for, which were not compared.  `left_out` says what of
-    the program is not there, or was not done, and no call came to need.
+    the program is not there, or was not done, and no call came to need.  `same_code_at` are other levels at which the
+    source is the same program, which was run once.
     """
 
     implementation: str
@@ -133,6 +134,7 @@ class Outcome:
     needs: Sequence[Need] = ()
     native: NativeShare = field(default_factory=NativeShare)
     left_out: Sequence[str] = ()
+    same_code_at: Sequence[str] = ()
 
     def blaming(self, fault: FaultLines) -> Outcome:
         """The same with the lines at fault in its mismatch."""

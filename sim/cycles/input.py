@@ -27,7 +27,6 @@ from sim.toolchain.compilers import is_source
 from sim.toolchain.image import Image
 from sim.toolchain.levels import level_flags
 
-ASSEMBLY = (".s", ".S")
 _LONGEST_STREAM = 1_000_000  # instructions of a loop that is no `Loop`
 _SEED = 1  # of what a call does not define; odd, so that arrays begin where their mappings do
 

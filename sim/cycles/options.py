@@ -12,7 +12,6 @@ from typing import Final
 from isa.errors import LanewiseError
 from sim.call.kernel_image import Build
 from sim.cycles.input import (
-    ASSEMBLY,
     Timed,
     TimedCall,
     TimedLoop,
@@ -26,7 +25,7 @@ from sim.kernels.kernel_file import load_kernel
 from sim.kernels.names import kernel_names
 from sim.timing.loops.variants import interleaved, unrolled
 from sim.toolchain.compile_commands import object_as_told, source_as_told
-from sim.toolchain.compilers import is_source
+from sim.toolchain.compilers import ASSEMBLY, is_source
 
 USUAL_COUNT: Final = 1000
 USUAL_SEED: Final = 1

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from sim.cycles.branches import Branches, branches_in_words
-from sim.cycles.input import ASSEMBLY, Timed, TimedCall, TimedLoop
+from sim.cycles.input import Timed, TimedCall, TimedLoop
 from sim.cycles.llvm_mca import Estimate, LlvmMca, LlvmMcaError, LlvmMcaMissing
 from sim.timing.analysis.bounds import Bounds, bounds_of_loop
 from sim.timing.analysis.error_range import ErrorRange, bases, error_as_json, error_range
@@ -23,7 +23,7 @@ from sim.timing.model.core import Core
 from sim.timing.model.schedule import Schedule
 from sim.timing.native.library import why_not
 from sim.timing.native.scheduling import NATIVE_FROM, schedule
-from sim.toolchain.compilers import is_source
+from sim.toolchain.compilers import ASSEMBLY, is_source
 from sim.toolchain.image import Image
 
 MOST_SCHEDULED: Final = 20_000

@@ -44,10 +44,11 @@ _TARGET = ("--target=aarch64-linux-gnu", "-nostdinc")
 # atomics would be calls of the runtime.
 _DEFAULTS = ("-g", "-ffp-contract=off", "-fno-pic", "-fno-math-errno", "-mno-outline-atomics")
 _COMPILE = ("-c", *_DEFAULTS, "-Qunused-arguments")
-_ASSEMBLY = (".s", ".S")
+ASSEMBLY = (".s", ".S")
+"""Suffixes of sources that are assembled: the code is as it is written."""
 _CPP = (".cc", ".cpp", ".cxx")
 _LANGUAGES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys((".c", *_ASSEMBLY), ()),
+    **dict.fromkeys((".c", *ASSEMBLY), ()),
     **dict.fromkeys(_CPP, ("-fno-exceptions", "-fno-rtti", "-nostdinc++")),
 }
 # Of the C++ library only what headers define is there.  They are configured as for a program without a system: no
@@ -163,7 +164,7 @@ def compiled(source: Path, *flags: str) -> bytes:
 def _compiler(source: Path, flags: Sequence[str]) -> list[str]:
     """The command without input and outputs."""
     _check_suffix(source.suffix, source)
-    beside = (f"-I{source.absolute().parent}",) if source.suffix in _ASSEMBLY else ()
+    beside = (f"-I{source.absolute().parent}",) if source.suffix in ASSEMBLY else ()
     command = [*clang_command(_CPP_HEADERS), *_CPP_LIBRARY] if source.suffix in _CPP else clang_command()
     return [*command, *_COMPILE, *_LANGUAGES[source.suffix], *beside, *flags]
 

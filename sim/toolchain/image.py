@@ -240,6 +240,11 @@ class Image:
         at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
         return f"near {self.lines[at][2]}" if at >= 0 else "no source line"
 
+    def runs_as(self, other: "Image") -> bool:
+        """Whether the other is the same program, with the same bytes and names at the same addresses."""
+        told = [(each.segments, each.symbols, each.missing, each.constructors) for each in (self, other)]
+        return told[0] == told[1]
+
     def code_of(self, name: str) -> bytes:
         """The machine code of a function; one without a size runs to the end of its segment, padding included.
 

@@ -107,8 +107,9 @@ def _show_failures(report: Report, console: Console) -> None:
 
 
 def _notes(report: Report) -> list[str]:
-    """The vectors that were not compared; the declared over-reads that reached nothing; of builds for
-    elsewhere than Linux that use the platform register the first; what of the programs is not there or was not done.
+    """The vectors that were not compared; levels that make the same program; the declared over-reads that reached
+    nothing; of builds for elsewhere than Linux that use the platform register the first; what of the programs is not
+    there or was not done.
     """
     outside = [
         f"{outcome.title}: {vectors:,} vectors were not compared, as it is not made for them: {reason}"
@@ -127,8 +128,13 @@ def _notes(report: Report) -> list[str]:
     reserved = "x18, which platforms other than Linux reserve (AAPCS64 6.1.1)"
     weak = [f"weak: {why}" for why in report.power.weaknesses] if report.power is not None and report.passed else []
     writing = [f"{write} {reserved}; the first is {first}" for first in platform[:1]]
+    once = [
+        f"{outcome.title} is the same program at {', '.join(outcome.same_code_at)}: it was run once"
+        for outcome in report.outcomes
+        if outcome.same_code_at
+    ]
     left_out = dict.fromkeys(said for outcome in report.outcomes for said in outcome.left_out)
-    return weak + outside + notes + writing + list(left_out)
+    return weak + outside + once + notes + writing + list(left_out)
 
 
 def _is_for_linux(outcome: Outcome) -> bool:

@@ -296,6 +296,11 @@ def _prove_kernel(
     seconds_of = (
         f"processor time: {proof.trace_seconds:.1f} s to follow the code, {proof.solver_seconds:.1f} s to decide"
     )
+    for job in jobs:
+        if job.same_code_at:
+            print_progress(
+                f"{' '.join([job.name, *job.flags[:1]])} is the same program at {', '.join(job.same_code_at)}"
+            )
     print_progress(f"{seconds_of}; questions kept from before: {proof.kept}")
     image = builds[names[0]]
     if is_prototype and image is not None:  # what the first build gives is what the check of the second wants
