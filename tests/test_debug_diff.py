@@ -107,8 +107,27 @@ def test_the_same_call_of_another_build(file: Path) -> None:
     call = session_of(file, "-O2", *HALVES).call
     assert debug_other_build(call, ["-O0"]).job.flags == ("-O0", "-DHALF=32")
     assert debug_other_build(call, ["-DHALF=3"]).job.flags == ("-O2", "-DHALF=32", "-DHALF=3")
-    with pytest.raises(DebugError, match=r"no source 'other\.c': two\.c"):
+    with pytest.raises(DebugError, match=r"no source 'other\.c', and there is no such file: it has two\.c"):
         debug_other_build(call, [], "other.c")
+
+
+def test_another_file_and_another_function_in_it_are_another_build(file: Path) -> None:
+    mended = file.parent / "mended two.c"
+    mended.write_text(SOURCE.replace("void two", "void mended").replace("HALF 0", "HALF 32"))
+    commands = SessionCommands(session_of(file, "-O2"))
+    told = commands.answer(f"diff '{mended}:mended' -O1")
+    assert told.splitlines()[0] == "4 of 8 output lanes differ between two.c -O2 and mended two.c -O1"
+    with pytest.raises(SpotError, match="cannot be split as a shell does"):
+        commands.answer("diff 'mended")
+
+
+def test_a_session_opens_behind_what_parts_from_the_other_build(file: Path) -> None:
+    commands = SessionCommands(session_of(file, "-O2"))
+    told = commands.opening_beside("-DHALF=32").splitlines()
+    parting = next(line for line in told if line.endswith("<- parts here"))
+    assert f"before  {commands.session.position - 1:9d} " in told[-2]
+    assert parting.split()[0] == f"#{commands.session.position - 1}"
+    assert commands.opening_beside("-O2").endswith(commands.where())
 
 
 def test_the_command_names_the_other_build(file: Path) -> None:

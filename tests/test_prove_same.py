@@ -120,6 +120,8 @@ def test_of_two_functions_neither_has_failed_and_both_are_opened_with_what_they_
         assert session.exit_code == 0, session.output
         assert given is not None
         assert session.stdout.endswith(f"(lanewise) lanes x0\n{int(given[1]) % 2**32}\n")
+        assert "1 of 1 output lanes differ between pair.c" in session.stdout
+        assert re.search(r"<- parts here\n.*\nbefore ", session.stdout, re.DOTALL)
 
 
 def test_the_questions_that_are_told_add_up(tmp_path: Path) -> None:

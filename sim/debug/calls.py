@@ -185,22 +185,25 @@ def debug_kernel(
     )  # fmt: skip
 
 
-def debug_other_build(call: DebuggedCall, flags: Sequence[str], source: str = "") -> DebuggedCall:
-    """The same call of another build: of another source of its kernel, with other flags; those that are not given are
-    the same.  Raises DebugError where the call has no source, and as `debug_kernel`.
+def debug_other_build(call: DebuggedCall, flags: Sequence[str], source: str = "", symbol: str = "") -> DebuggedCall:
+    """The same call of another build: of another source, one of its kernel's by name or any by path, of another
+    function in it, with other flags; those that are not given are the same.  Raises DebugError where the call has no
+    source, and where there is no such one, and as `debug_kernel`.
     """
     kernel, own = call.kernel, call.job.source
     if kernel is None or own is None:
         raise DebugError(f"{call.title} is of no source that could be built again")
-    sources = [each for each in kernel.sources if each.name == (source or own.name)]
-    if not sources:
-        raise DebugError(f"{kernel.name} has no source {source!r}: {', '.join(s.name for s in kernel.sources)}")
-    if not is_source(sources[0]):
-        raise DebugError(f"{sources[0].name} is not compiled: there is no other build of it")
+    chosen = next((each for each in kernel.sources if each.name == (source or own.name)), Path(source))
+    if not chosen.is_file():
+        known = ", ".join(each.name for each in kernel.sources)
+        raise DebugError(f"{kernel.name} has no source {source!r}, and there is no such file: it has {known}")
+    if not source and not is_source(chosen):
+        raise DebugError(f"{chosen.name} is not compiled: there is no other build of it")
     levels = [flag for flag in flags if flag.startswith("-O")]
     kept = [flag for flag in call.job.flags if not (levels and flag.startswith("-O"))]
-    job = Job(sources[0], (*levels, *kept, *(flag for flag in flags if flag not in levels)))
-    return replace(debug_kernel(kernel, job, call.inputs, call.seed, call.has_golden), limit=call.limit)
+    built = (*levels, *kept, *(flag for flag in flags if flag not in levels)) if is_source(chosen) else ()
+    job = Job(chosen, built, symbol or call.job.symbol)
+    return replace(debug_kernel(job.of(kernel), job, call.inputs, call.seed, call.has_golden), limit=call.limit)
 
 
 def debug_failing(kernel: Kernel, job: Job, vectors: Vectors, outcome: Outcome, shrunk: bool = True) -> DebuggedCall:

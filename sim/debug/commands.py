@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -13,6 +14,7 @@ from sim.call.kernel_image import without_lines
 from sim.cycles.cores import REAL_CORES
 from sim.debug.calls import debug_other_build
 from sim.debug.cycles import CallCycles
+from sim.debug.difference import SessionDifference
 from sim.debug.session import Session
 from sim.debug.snapshot import GoldenLane, golden_lanes, instructions_around
 from sim.debug.spots import LANE_BYTES, SpotError, kind_of
@@ -49,7 +51,7 @@ HELP: Final[Mapping[str, CommandHelp]] = {
     "why": CommandHelp("why SPOT", "how it came to be: why v3.s[2], why output[5]"),
     "slice": CommandHelp("slice SPOT", "what it reaches from here on"),
     "golden": CommandHelp("golden OUTPUT[I]", "the steps of the golden reference for it"),
-    "diff": CommandHelp("diff [SOURCE] FLAGS", "where another build parts from it: diff -O0, diff -O3 output[5]"),
+    "diff": CommandHelp("diff [FILE] FLAGS", "where another build parts from it: diff -O0, diff old.c -O3 output[5]"),
     "emulator": CommandHelp("emulator", "what the emulator makes of the instruction before"),
     "cycles": CommandHelp("cycles [CORE]", "when the instructions of `list` are executed on a core, what held them up"),
     "trouble": CommandHelp("trouble", "go to the instruction at fault, and say what is wrong with the call"),
@@ -171,16 +173,33 @@ class SessionCommands:
         steps = self.session.golden_steps(rest)
         return ", ".join(f"{name} {value}" for name, value in steps.items()) or f"nothing is known of {rest}"
 
+    def opening_beside(self, other: str) -> str:
+        """Go to where what reaches the first output lane that differs parts from another build, as `diff` names it, and
+        say so; where one stands.  Raises as `diff`.
+        """
+        found = self._difference(other)
+        own = found.partings[0] or next(iter(found.ways[0].steps[-1:] if found.ways else ()), None)
+        if own is not None:
+            self.session.goto(own.number + 1)
+        return f"{found}\n{self.where()}"
+
     def _diff(self, rest: str) -> str:
-        words, call = rest.split(), self.session.call
+        return str(self._difference(rest))
+
+    def _difference(self, rest: str) -> SessionDifference:
+        try:
+            words = shlex.split(rest)
+        except ValueError as error:
+            raise SpotError(f"{rest!r} cannot be split as a shell does: {error}") from None
         flags = [word for word in words if word.startswith("-")]
         others = [word for word in words if word not in flags]
-        sources = [word for word in others if is_source(Path(word))]
-        if not flags and not sources:
-            raise SpotError("name another build: diff -O0, or another source of the kernel and flags")
-        other = Session(debug_other_build(call, flags, "".join(sources[:1])))
-        spots = " ".join(word for word in others if word not in sources)
-        return str(self.session.diff(other, spots or None))
+        named = [word for word in others if Path(_file_of(word)).is_file() or is_source(Path(_file_of(word)))]
+        if not flags and not named:
+            raise SpotError("name another build: diff -O0, or another source and flags")
+        source = "".join(named[:1])
+        other = debug_other_build(self.session.call, flags, _file_of(source), source[len(_file_of(source)) + 1 :])
+        spots = " ".join(word for word in others if word not in named)
+        return self.session.diff(Session(other), spots or None)
 
     def _emulator(self, rest: str) -> str:
         emulated, step = self.session.emulated(), self.session.last
@@ -208,6 +227,11 @@ class SessionCommands:
 
     def _position(self, rest: str) -> str:
         return f"instruction {self.session.position}{', the end' if self.session.is_at_end else ''}"
+
+
+def _file_of(word: str) -> str:
+    """The file of FILE or FILE:FUNCTION."""
+    return word if Path(word).is_file() else word.partition(":")[0]
 
 
 def help_text() -> str:

@@ -38,6 +38,7 @@ def debug(
     inputs: str | None,
     failing: bool,
     fault: list[str] | None,
+    diff: str | None,
     vectors: int | None,
     seed: int,
     call: str | None,
@@ -74,7 +75,7 @@ def debug(
     try:
         session = Session(find_call(wanted))
         commands = SessionCommands(session)
-        opening = commands.opening()
+        opening = commands.opening() if diff is None else commands.opening_beside(diff)
     except KeyboardInterrupt:
         fail("interrupted before the call was opened", INTERRUPTED)
     if is_application:

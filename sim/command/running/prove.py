@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -364,6 +365,14 @@ def _between(first: str, outcome: Outcome) -> Outcome:
     return replace(outcome, mismatch=said, failure=outcome.failure.replace(str(outcome.mismatch), str(said)))
 
 
+def _diff_from(command: str, other: Job) -> str:
+    """A command that opens a build's call, at the place where it parts from another build's."""
+    if not command or other.source is None:
+        return command
+    file = f"{other.source}:{other.symbol}" if other.symbol else str(other.source)
+    return f"{command} {typed(['--diff', shlex.join([file, *other.flags])])}"
+
+
 def _checked(
     kernel: Kernel, jobs: Mapping[str, Job], proof: KernelProof, reproduce: str, again: _Again, is_prototype: bool
 ) -> Report | None:
@@ -379,15 +388,19 @@ def _checked(
     outcomes = [check_job(kernel, job, vectors) for job in chosen]
     failed = [job for job, outcome in zip(chosen, outcomes, strict=True) if outcome.failure] or chosen[-1:]
     first = proof.builds[0].build
+    debug = again(kernel, failed[0], failure.inputs, seed)
+    beside = again(kernel, chosen[0], failure.inputs, seed) if is_prototype else ""
+    if is_prototype and any(outcome.mismatch for outcome in outcomes):  # else a guard's finding says where
+        debug, beside = _diff_from(debug, chosen[0]), _diff_from(beside, failed[0])
     return Report(
         kernel=kernel.name,
         compiler=compilers_of(job.source for job in chosen if job.source),
         seed=seed,
         outcomes=[_between(first, outcome) for outcome in outcomes] if is_prototype else outcomes,
         reproduce=reproduce,
-        debug=again(kernel, failed[0], failure.inputs, seed),
+        debug=debug,
         beside=first if is_prototype else "",
-        debug_beside=again(kernel, chosen[0], failure.inputs, seed) if is_prototype else "",
+        debug_beside=beside,
         common_flags=fixed_flags(*(job.source for job in chosen if job.source and is_source(job.source))),
         engine="lockstep",
         tolerance=str(kernel.tolerance or ""),

@@ -57,6 +57,9 @@ def debug(
     inputs: Inputs = None,
     failing: Failing = False,
     fault: Faults = None,
+    diff: Annotated[
+        str | None, typer.Option(help="Begin where another build parts from it, such as '-O0' or 'old.c:function -O2'.")
+    ] = None,
     vectors: Vectors = None,
     seed: CallSeed = 1,
     call: CapturedId = None,
