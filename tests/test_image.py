@@ -4,6 +4,7 @@ import contextlib
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -261,6 +262,19 @@ def test_a_program_without_debug_information_has_no_lines(folder: Path) -> None:
 
 def test_a_line_outside_the_code_is_dropped(good: bytes, tmp_path: Path) -> None:
     assert Image.read(patched(tmp_path / "k.elf", good, CODE_FLAGS, b"\x04")).lines == ()
+
+
+def test_a_function_without_lines_has_its_name_and_the_bytes_before_an_instruction_and_not_a_line_of_another(
+    image: Image,
+) -> None:
+    twice, kernel = image.symbol("twice").address, image.symbol("kernel").address
+    without = replace(image, lines=tuple(entry for entry in image.lines if (entry[0] < twice) == (kernel < twice)))
+    assert image.place_of(twice) == "kernel.c:5"
+    assert (without.place_of(twice), without.place_of(twice + 8)) == ("twice+0x0", "twice+0x8")
+    assert without.place_of(kernel) == "kernel.c:7"
+    assert replace(without, symbols={}, lines=()).place_of(twice) == f"{twice:#x}"
+    first, *_ = [entry for entry in without.lines if entry[0] == kernel]
+    assert replace(without, lines=(first,)).place_of(first[1]) == "near kernel.c:7"
 
 
 def test_the_code_of_a_function_is_its_instructions(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from isa import decode_word
 from isa.lane import Place, operands_first
 from sim.check.check import Job
 from sim.check.repair.code import ExecutedCode
@@ -489,8 +491,24 @@ def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_change
 
 
 def test_code_without_source_lines_is_no_line() -> None:
-    fault = FaultLines(lines=("no source line",), repairs=("add as sub",))
-    assert str(fault) == "fault in code without source lines: every lane is right with add as sub"
+    fault = FaultLines(
+        lines=("no source line",), repairs=("add as sub",), addresses=("f+0x8 (0x11008)", "f+0xc (0x1100c)")
+    )
+    assert str(fault) == (
+        "fault at f+0x8 (0x11008) or f+0xc (0x1100c), in code without source lines: every lane is right with add as sub"
+    )
+
+
+def test_of_code_without_source_lines_the_instruction_at_fault_is_named_by_function_and_address(tmp_path: Path) -> None:
+    fault = Faulty(EACH + "output[i] = a[i] + b[i]; }", lambda i: wide(i, "a") - wide(i, "b"), BYTES)
+    kernel = faulty_kernel(fault, tmp_path)
+    code = build(kernel.sources[0], "-O0", "-g0")
+    start, body = code.symbol("kernel").address, code.code_of("kernel")
+    texts = {at: decode_word(body[at : at + 4]).text for at in range(0, len(body), 4)}
+    (at,) = [at for at, text in texts.items() if re.fullmatch(r"add w\d+, w\d+, w\d+", text)]
+    found = find_fault(kernel, Job(kernel.sources[0], ("-O0", "-g0")), make_vectors(kernel, 60, seed=1))
+    assert found.addresses == (f"kernel+{at:#x} ({start + at:#x})",)
+    assert str(found).startswith(f"fault at kernel+{at:#x} (")
 
 
 def test_a_variable_that_nothing_takes_is_the_likeliest_to_be_left_out(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def needs_of(code: Iterable[tuple[int | None, Instruction]], image: Image | None
         for feature in instruction.form.features:
             if feature not in needs:
                 line = image.place_of(pc) if image is not None and pc is not None else ""
-                place = line if line and line != "no source line" else "the program" if pc is None else f"{pc:#x}"
+                place = line or ("the program" if pc is None else f"{pc:#x}")
                 needs[feature] = Need(feature, instruction.text, place)
     return tuple(needs.values())
 

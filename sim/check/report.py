@@ -142,7 +142,7 @@ class Outcome:
             return self
         told = replace(self.mismatch, fault=fault)
         if len(fault.lines) == 1:
-            told = replace(told, source=fault.lines[0], instruction=fault.instruction)
+            told = replace(told, source=(*fault.addresses, *fault.lines)[0], instruction=fault.instruction)
         return replace(self, mismatch=told, failure=self.failure.replace(str(self.mismatch), str(told)))
 
     @property

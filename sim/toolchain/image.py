@@ -233,12 +233,19 @@ class Image:
             return read(_dwarf(_aarch64(self.path, self.file)))
 
     def place_of(self, address: int) -> str:
-        """The source line of an instruction as text, "near kernel.c:41" where only an instruction before it has one."""
+        """The source line of an instruction as text, "near kernel.c:41" where only an instruction before it in its
+        function has one; "kernel+0x1c" where none has, "0x1101c" where no function is known either.
+        """
         line = self.source_line(address)
         if line is not None:
             return str(line)
+        segment = max((each.address for each in self.segments if each.address <= address), default=address)
+        near = [each for each in self.symbols.values() if segment <= each.address <= address]
+        start, name = max(((each.address, each.name) for each in near), default=(segment, ""))
         at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
-        return f"near {self.lines[at][2]}" if at >= 0 else "no source line"
+        if at >= 0 and self.lines[at][0] >= start:
+            return f"near {self.lines[at][2]}"
+        return f"{name}+{address - start:#x}" if name else f"{address:#x}"
 
     def runs_as(self, other: "Image") -> bool:
         """Whether the other is the same program, with the same bytes and names at the same addresses."""

@@ -53,8 +53,15 @@ class ExecutedCode:
         self._addresses = sorted(instructions)
 
     def line(self, pc: int) -> str:
-        """The source line of an instruction, or the nearest one before it."""
-        return self._image.place_of(pc).removeprefix("near ")
+        """The source line of an instruction, or the nearest one before it in its function; of code without any, all is
+        as on one line.
+        """
+        place = self._image.place_of(pc)
+        return place.removeprefix("near ") if ":" in place else "no source line"
+
+    def address(self, pc: int) -> str:
+        """Where an instruction is in the code, such as "kernel+0x1c (0x1101c)"."""
+        return f"{self._image.place_of(pc)} ({pc:#x})"
 
     def start(self, pc: int) -> int:
         """Where the function begins that an instruction is in."""

@@ -12,7 +12,8 @@ class FaultLines:
     It cannot be told either where there are `repairs` on more lines than a person looks through.
     `repairs` says after which changes of the code every lane was right, each as "INSTRUCTION as INSTRUCTION" or in
     words, none where only the lines are known; `instruction` is the first one that was changed; `build` are the flags
-    of the build on which they were tried.  `macros` are those of the same file that the lines use, with their own
+    of the build on which they were tried; `addresses` say where the changes are in code without source lines, such as
+    "kernel+0x1c (0x1101c)".  `macros` are those of the same file that the lines use, with their own
     lines: what they come to stands on the line of their use, wherever it is wrong.
     """
 
@@ -21,6 +22,7 @@ class FaultLines:
     repairs: tuple[str, ...] = ()
     build: str = ""
     macros: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.lines and not self.repairs:
@@ -28,7 +30,7 @@ class FaultLines:
         if not self.lines:
             place = "which of many lines is at fault is not known"
         elif not any(":" in line for line in self.lines):
-            place = "fault in code without source lines"
+            place = f"fault at {' or '.join(self.addresses)}, in code without source lines"
         else:
             place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
             place += f" (or in what it uses: {', '.join(self.macros)})" if self.macros else ""

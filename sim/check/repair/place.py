@@ -105,7 +105,11 @@ def fault_of_build(
     told = [" and ".join(map(str, repair.changes)) for repair in repairs]
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
     first = repairs[0].changes[0].original.text if repairs else ""
-    return FaultLines(lines if len(lines) <= MOST else (), first, (*told[:TOLD], *more), build if lines else "")
+    changed = dict.fromkeys(code.address(repair.changes[0].pc) for repair in repairs[:TOLD])
+    return FaultLines(
+        lines if len(lines) <= MOST else (), first, (*told[:TOLD], *more), build if lines else "",
+        addresses=() if any(":" in line for line in lines) else tuple(changed),
+    )  # fmt: skip
 
 
 class _Use(NamedTuple):
