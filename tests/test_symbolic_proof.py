@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from isa.evaluate.exact import Evaluation
 from isa.lane import Place
@@ -16,6 +18,7 @@ from sim.check.check import Job
 from sim.kernels.inputs import numbers_of
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.names import kernel_names
+from sim.kernels.prototype import parse_prototype
 from sim.symbolic.kernel_proof import KernelProof
 from sim.symbolic.numbers.elementwise import settled
 from sim.symbolic.numbers.tracing import Untraceable
@@ -25,6 +28,7 @@ from sim.symbolic.proving.substitution import Substitution
 from sim.symbolic.reference import traced_reference
 from sim.symbolic.shapes import NoShape, shapes_of
 from sim.toolchain.objects import open_image
+from sim.view.prove import show_kernel_proof
 
 QUANTIZE = built_in_kernel("quantize_down")
 SHIFT = {"parameters.shift": [5]}
@@ -238,3 +242,21 @@ def test_code_that_computes_with_addresses_is_not_proved(tmp_path: Path) -> None
     assert refuting is not None
     calls = [call_kernel(QUANTIZE, Job(source, ("-O2",)), refuting, seed).outputs["machine"] for seed in range(8)]
     assert len({made["output"].tobytes() for made in calls}) > 1
+
+
+def test_a_second_shape_of_a_length_is_named_by_its_sizes() -> None:
+    name, signature = parse_prototype("void f(const uint8_t in[2*h*2*w], uint8_t out[h*w], size_t h, size_t w)")
+    halved = Kernel(
+        name=name, symbol=name, sources=(), signature=signature,
+        golden=lambda inputs: {"out": np.zeros(int(inputs["h"]) * int(inputs["w"]), np.uint8)},
+    )  # fmt: skip
+    first, second = shapes_of(halved, [2])
+    assert first.name == "length 2"
+    assert second.name == f"length 2 (h {second.example['h']}, w {second.example['w']})"
+
+
+@pytest.mark.parametrize(("each", "told"), [({}, "all numbers"), ({"shift": [5]}, "all other numbers")])
+def test_other_numbers_are_others_where_some_were_named(each: dict[str, list[int]], told: str) -> None:
+    out = StringIO()
+    show_kernel_proof(KernelProof(shapes=[], builds=[], each=each), QUANTIZE, Console(file=out, width=200))
+    assert f"{told}: any of their domains" in out.getvalue().splitlines()

@@ -138,8 +138,11 @@ def _add(kernel: Kernel, found: dict[tuple[str, object], Shape], length: int, ex
     key, alike = (size, _form(example)), [shape for (of, _), shape in found.items() if of == size]
     if key not in found and len(alike) < _MOST_OF_A_SIZE:
         words = size + "".join(f", no {name}" for name in _absent(example))
-        same = sum(shape.name.split(" (")[0] == words for shape in alike)
-        found[key] = Shape(f"{words} ({same + 1})" if same else words, length, example)
+        same = [shape.name for shape in alike if shape.name.split(" (")[0] == words]
+        sizes = {name: example[name] for name in sorted(kernel.signature.sizes - set(counted)) if name in example}
+        told = f"{words} ({', '.join(f'{name} {number}' for name, number in sizes.items())})"
+        numbered = f"{words} ({len(same) + 1})" if not sizes or told in same else told
+        found[key] = Shape(numbered if same else words, length, example)
 
 
 def _form(value: Any) -> object:

@@ -134,7 +134,7 @@ def show_kernel_proof(proof: KernelProof, kernel: Kernel, console: Console) -> N
         spoken.append("assumed: inputs that the golden reference does not refuse")
     if proof.is_floating:
         spoken.append("assumed of floating point: an FPCR of 0; which NaN a result is does not count")
-    spoken.append("all other numbers: any of their domains")
+    spoken.append(f"all {'other ' * bool(proof.each or proof.known)}numbers: any of their domains")
     if proof.outcome == "proved":
         spoken.append("on the way: no byte outside of the arrays, no undefined byte in an output, registers kept")
     if proof.reference_not_asked:
