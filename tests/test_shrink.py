@@ -375,7 +375,7 @@ def test_the_lane_table_shows_wrong_lanes_with_their_neighbours() -> None:
         "  6  60       6        6         6",
         "  7  70       7       -7        -7         -14  <",
         "  8  80       8        8         8",
-        "2 of 9 lanes are wrong",
+        "2 of 9 lanes of this call are wrong",
     ]
 
 
@@ -383,13 +383,13 @@ def test_the_lane_table_leaves_out_what_the_tolerance_allows() -> None:
     golden = np.array([1, 2, 3], np.float32)
     got = np.array([1.5, 2, 9], np.float32)
     table = lane_table({}, {"out": golden}, {"machine": {"out": got}}, Tolerance(absolute=0.5))
-    assert table.splitlines()[-1] == "1 of 3 lanes is wrong"
+    assert table.splitlines()[-1] == "1 of 3 lanes of this call is wrong"
 
 
 def test_the_lane_table_has_at_most_twenty_lanes() -> None:
     golden = np.zeros((3, 50), np.float32)
     table = lane_table({}, {"out": golden}, {"machine": {"out": golden + 1}}).splitlines()
-    assert (len(table), table[-1]) == (1 + 20 + 1, "150 of 150 lanes are wrong, 130 of them not shown")
+    assert (len(table), table[-1]) == (1 + 20 + 1, "150 of 150 lanes of this call are wrong, 130 of them not shown")
 
 
 def test_the_lane_table_is_empty_where_every_lane_is_right() -> None:

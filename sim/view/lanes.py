@@ -57,4 +57,6 @@ def lane_table(
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     more = f", {count - marked} of them not shown" if marked < count else ""
-    return "\n".join([*lines, f"{count} of {wrong.size} lanes {'is' if count == 1 else 'are'} wrong{more}"])
+    return "\n".join(
+        [*lines, f"{count} of {wrong.size} lanes of this call {'is' if count == 1 else 'are'} wrong{more}"]
+    )
