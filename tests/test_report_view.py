@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from sim.call.coverage import Coverage
 from sim.call.native.share import NativeShare
 from sim.check.report import Mismatch, Outcome, Report
 from sim.shrink.literal import literal
@@ -273,3 +274,14 @@ def test_of_many_elements_that_a_lane_came_from_the_first_are_named(count: int, 
     )  # fmt: skip
     assert f"  it came from {told}" in str(mismatch).splitlines()
     assert mismatch.came_from.count("a[") == count
+
+
+@pytest.mark.parametrize(("failure", "told"), [
+    ("register not preserved: d8", "1 of 2 in the calls before one was stopped; never kernel.c -O2: f.c:3 b.lo taken"),
+    ("", "1 of 2; never kernel.c -O2: f.c:3 b.lo taken"),
+])  # fmt: skip
+def test_branch_outcomes_are_those_of_the_calls_before_one_was_stopped(failure: str, told: str) -> None:
+    """The ways gone beside them are of all inputs."""
+    met = Coverage(lines={}, branches={"f.c:3 b.lo taken": False, "f.c:3 b.lo not taken": True})
+    lines = shown(report(replace(PARTLY, failure=failure, coverage=met)), width=120)
+    assert " ".join(words_of("branch outcomes", lines)) == told

@@ -238,10 +238,13 @@ def _totals(report: Report) -> Table:
     if report.power is not None:
         for name, classes in (("operands met", report.power.of_operands), ("ways gone", report.power.of_ways)):
             rows += [(name, _met(classes))] if classes else []
+    # what a guard stops has gone through a part of the inputs, the ways gone were asked of all
+    stopped = any(outcome.failure and outcome.mismatch is None for outcome in report.outcomes)
+    until = " in the calls before one was stopped" if stopped else ""
     for name, share in report.coverage.items():
         never, more = ", ".join(share.never[:_NEVER_SHOWN]), len(share.never) - _NEVER_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
-        rows.append((name, f"{share.met:,} of {share.of:,}" + (f"; never {never}{rest}" if never else "")))
+        rows.append((name, f"{share.met:,} of {share.of:,}{until}" + (f"; never {never}{rest}" if never else "")))
     rows += [("tolerance", report.tolerance)] if report.tolerance else []
     rows.append(("seed", f"{report.seed}"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
