@@ -163,6 +163,16 @@ def test_the_same_as_json(store: Path) -> None:
     ]
 
 
+def test_a_small_case_of_many_numbers_is_cut_in_text_alone(tmp_path: Path) -> None:
+    smallest = f"shrunk to 1 of 9 output lanes:\n    x = np.array([{', '.join(['-7'] * 900)}])"
+    told(tmp_path / "s.sqlite", "1", {check(1): replace(WRONG, smallest=smallest)})
+    text = "".join(lanewise("results", tmp_path / "s.sqlite").stdout.split())
+    assert (text.count("-7"), "(900numbers;--jsonhasthemall)" in text) == (text.count("-7,"), True)
+    assert 100 < text.count("-7,") < 200
+    data = json.loads(lanewise("results", tmp_path / "s.sqlite", "--json").stdout)
+    assert data["groups"][0]["smallest"] == smallest
+
+
 def test_a_page_has_every_job_and_no_text_of_it_can_script(tmp_path: Path) -> None:
     evil = f"</script><script>document.title = 'taken'</script>{EVIL}\u202e"
     told(tmp_path / "s.sqlite", "1", {check(1): replace(WRONG, failure=evil), check(2): AGREES}, evil)

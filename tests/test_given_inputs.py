@@ -10,9 +10,12 @@ import pytest
 
 from sim.check import check_kernel
 from sim.check.given import require_inputs
+from sim.check.report import Outcome
+from sim.check.vectors import Vectors
 from sim.kernels import Domain, Kernel, KernelError, built_in_kernel, parse_prototype
 from sim.pytest_plugin import assert_kernel_equal
-from sim.pytest_plugin.message import MOST_WRITTEN, Request
+from sim.pytest_plugin.message import MOST_WRITTEN, Request, failed
+from sim.shrink.failing import Shrunk
 
 PROTOTYPE = parse_prototype(
     """typedef struct { int32_t low; int32_t high; } bounds;
@@ -95,6 +98,20 @@ def test_inputs_of_many_numbers_are_not_written_into_the_line() -> None:
     assert comment == "inputs: the 2,005 numbers that were given"
     *_, short = request.lines(inputs=RIGHT)
     assert 'inputs={"acc": np.array([[1, 1], [1, 1], [1, 1]], "int32")' in short
+
+
+def test_a_message_cuts_shrunk_inputs_of_many_numbers() -> None:
+    request = Request(kernel=KERNEL, name="add.py", levels=("O1",), vectors=50, seed=1, engine="lockstep")
+    wrong = Outcome(
+        implementation="add.c", flags="-O1", vectors=1, lanes_compared=1, instructions=1, forms=frozenset(),
+        qc_events=0, code="0", failure="out[0]: machine 1, golden 2",
+    )  # fmt: skip
+    small = Shrunk({"acc": np.full((400, 2), -3, np.int32), "n": 400}, wrong, "shrunk to 800 of 900 output lanes")
+    lines = failed(request, [wrong], None, Vectors([], [], 1), small, ["assert_kernel_equal()"]).splitlines()
+    (cut,) = [line for line in lines if line.startswith("    acc = ")]
+    assert (len(cut) < 700, cut.startswith("    acc = np.array([[-3, -3], [")) == (True, True)
+    assert cut.endswith(", ... (800 numbers; the lines below make them)")
+    assert "    n = 400" in lines
 
 
 @pytest.mark.parametrize("option", [{"seed": "x"}, {"seed": -1}, {"vectors": None}, {"vectors": True}])

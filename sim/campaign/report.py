@@ -18,6 +18,7 @@ from sim.campaign.groups import FailureGroup, Row, Trend, command_of, grouped, t
 from sim.campaign.result import VERDICTS
 from sim.campaign.store import Store, StoredRun, StoreError
 from sim.view.junit import xml_text
+from sim.view.sentences import without_many_numbers
 
 SHOWN = 20
 """Groups that are told in full."""
@@ -99,7 +100,7 @@ def show_results(report: CampaignReport, console: Console) -> None:
     for group in groups[:SHOWN]:
         console.print(Text(f"\n{group.kernel} {group.place or group.verdict}: {group.result.failure.strip()}"))
         if group.smallest:
-            console.print(Text(f"  {group.smallest}"))
+            console.print(Text(f"  {without_many_numbers(group.smallest, '--json has them all')}"))
         if group.command:
             console.print(Text(f"  again: {group.command}"), soft_wrap=True)
     if len(groups) > SHOWN:

@@ -20,6 +20,7 @@ from sim.shrink.trial import MISMATCH, Failure
 from sim.toolchain.levels import LEVELS
 from sim.toolchain.shell import typed
 from sim.view.lanes import lane_table
+from sim.view.sentences import without_many_numbers
 
 MOST_WRITTEN = 1000
 """Numbers of an input set that stands in a line."""
@@ -97,7 +98,7 @@ def failed(
         golden, tolerance = vectors.golden[failure.number], request.kernel.tolerance
         parts.append(lane_table(arguments, golden, failure.result.outputs, tolerance))
     parts.append(failing[0].failure)
-    parts += [shrunk.told(failing[0])] if shrunk is not None else []
+    parts += [without_many_numbers(shrunk.told(failing[0]), "the lines below make them")] if shrunk is not None else []
     return "\n".join([*parts, *_repeat(request, lines), *([f"debug: {debug}"] if debug else [])])
 
 

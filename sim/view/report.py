@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from rich import box
@@ -12,14 +11,12 @@ from rich.table import Table
 
 from sim.check.aim.power import NOT_FOUND, OperandsMet, Power
 from sim.check.report import Outcome, Report
-from sim.view.sentences import counted, until_then
+from sim.view.sentences import counted, until_then, without_many_numbers
 
 _COLUMNS = ("lanes", "instructions", "forms", "QC events", "code", "golden?")
 _DROPPED_FIRST = ("code", "forms", "instructions", "QC events", "lanes")
 """What a narrow terminal goes without; the totals and the JSON form still tell most of it."""
 _NEVER_SHOWN = 3
-_LONGEST = 600
-_NUMBER = re.compile(r'(?<![\w.])(?:-?\d[\w.+-]*|float\("[^"]*"\))')
 _COLOURS = {"agrees": "green", "differs": "red", "not built": "red", "stopped": "yellow"}
 
 
@@ -36,7 +33,7 @@ def show_report(report: Report, console: Console) -> None:
     console.print(table)
     _show_failures(report, console)
     if report.shrunk:
-        shrunk = "\n".join(map(_without_many_numbers, report.shrunk.splitlines()))
+        shrunk = without_many_numbers(report.shrunk, "--json has them all")
         console.print(f"{escape(shrunk)}\n", highlight=False, soft_wrap=True)
     for note in _notes(report):
         console.print(f"note: {escape(note)}\n", highlight=False, soft_wrap=True)
@@ -65,14 +62,6 @@ def show_report(report: Report, console: Console) -> None:
         console.print(f"debug: {escape(report.debug)}", highlight=False, soft_wrap=True)
     if report.debug_beside:
         console.print(f"beside it: {escape(report.debug_beside)}", highlight=False, soft_wrap=True)
-
-
-def _without_many_numbers(line: str) -> str:
-    """A line of a shrunk input set, cut where it is long: the line behind "debug:" makes these inputs again."""
-    if len(line) <= _LONGEST:
-        return line
-    count = len(_NUMBER.findall(line))
-    return f"{line[:_LONGEST].rpartition(', ')[0]}, ... ({count:,} numbers; --json has them all)"
 
 
 def _is_difference(outcome: Outcome) -> bool:

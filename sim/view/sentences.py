@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+_LONGEST = 600
+_NUMBER = re.compile(r'(?<![\w.])(?:-?\d[\w.+-]*|float\("[^"]*"\))')
+
 
 def counted(number: int, what: str) -> str:
     """Such as "1 instruction" and "2,000 instructions"."""
@@ -11,6 +16,18 @@ def counted(number: int, what: str) -> str:
 def cut(text: str, width: int) -> str:
     """What of a text there is room for, with … at its end where that is not all."""
     return text if len(text) <= width else f"{text[: width - 1]}…"[:width]
+
+
+def without_many_numbers(text: str, rest: str) -> str:
+    """A shrunk input set as a person reads it: a long line is cut, with how many numbers it has, and where the `rest`
+    is.
+    """
+    told = []
+    for line in text.splitlines():
+        if len(line) > _LONGEST:
+            line = f"{line[:_LONGEST].rpartition(', ')[0]}, ... ({len(_NUMBER.findall(line)):,} numbers; {rest})"
+        told.append(line)
+    return "\n".join(told)
 
 
 def until_then(wrong: int, done: int, what: str, how: str) -> str:
