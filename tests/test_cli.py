@@ -164,6 +164,16 @@ def test_a_compiler_that_cannot_be_used_is_one_sentence_and_exit_3(
     assert result.stderr == "lanewise: no AArch64 compiler: run: pip install ziglang\n"
 
 
+@pytest.mark.usefixtures("cache", "verdict_alone")
+def test_without_a_terminal_it_is_said_once_that_nothing_was_compiled_before() -> None:
+    told = [
+        run("check", "transpose1xw", "--opt", "O1", "--vectors", "1", "--jobs", "1").stderr.splitlines()[0]
+        for _ in range(2)
+    ]
+    assert told[0] == "nothing was compiled here before: the first builds take longest"
+    assert told[1].endswith(" lanes, agrees")
+
+
 @pytest.mark.parametrize("place", ["/proc/nope", "file"])
 def test_an_unusable_cache_is_one_sentence_and_exit_3(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str

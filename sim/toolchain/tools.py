@@ -93,6 +93,15 @@ def cache_directory() -> Path:
         raise CacheUnusable(f"no home directory is known, so the cache has no place: {_CACHE_ADVICE}") from error
 
 
+def has_new_cache() -> bool:
+    """Whether the folder of what is kept was not there before: it is now.  Raises CacheUnusable."""
+    directory = cache_directory()
+    is_new = not directory.is_dir()
+    with writing_to(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    return is_new
+
+
 @contextlib.contextmanager
 def writing_to(directory: Path) -> Iterator[None]:
     """CacheUnusable for an OSError within."""

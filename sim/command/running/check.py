@@ -53,6 +53,7 @@ from sim.toolchain.compilers import fixed_flags, is_source
 from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.objects import compilers_of
 from sim.toolchain.shell import typed
+from sim.toolchain.tools import has_new_cache
 from sim.view.junit import render_junit
 from sim.view.report import show_report
 
@@ -105,6 +106,8 @@ def check(
     given = {name: str(value) for name, value in of_hardware.items() if value is not None}
     if given and not rtl:
         fail(f"--{next(iter(given))} is about the hardware: give --rtl too", USAGE)
+    if any(map(is_source, chosen.sources)) and progress_bar().disable and has_new_cache():
+        print_progress("nothing was compiled here before: the first builds take longest")
     try:
         with progress_bar() as progress:
             progress.add_task("building the hardware's simulator", total=None, visible=rtl)
