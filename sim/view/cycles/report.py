@@ -205,10 +205,12 @@ def show_sweep(over: str, swept: Sequence[Swept], console: Console) -> None:
             table.add_row(escape(result.title), escape(result.report.core), *(f"{cell:,}" for cell in cells))
     if points:
         console.print(table)
-    for result, _, reason in swept:
-        if reason:
-            note = f"{result.title} on {result.report.core}: {reason}"
-            console.print(escape(note), highlight=False, soft_wrap=True)
+    notes = [f"{result.title} on {result.report.core}: {reason}" for result, _, reason in swept if reason]
+    if not cold:
+        left_out = ((one.result.report.core, one.result.schedule.core.about.not_modelled) for one in swept)
+        notes += [f"not modelled on {core}: {each}" for core, every in left_out for each in every if "aligned" in each]
+    for note in dict.fromkeys(notes):
+        console.print(escape(note), highlight=False, soft_wrap=True)
 
 
 def show_differences(before: TimedResult, after: TimedResult, compilers: tuple[str, str], console: Console) -> None:
