@@ -48,10 +48,14 @@ def _unfilled(part: Draft202012Validator, values: Sequence[Any], place: str) -> 
         chosen = part.evolve(schema=choice)
         yield from _unfilled(chosen, [value for value in values if chosen.is_valid(value)], f"{place}|{at}")
     fields = schema.get("properties", {})
+    objects = [value for value in values if isinstance(value, dict)]  # the others are null, where that is allowed
     for field, inner in fields.items():
-        yield from _unfilled(part.evolve(schema=inner), [v[field] for v in values if field in v], f"{place}.{field}")
+        yield from _unfilled(
+            part.evolve(schema=inner), [one[field] for one in objects if field in one], f"{place}.{field}"
+        )
     if isinstance(others := schema.get("additionalProperties"), dict):
-        named = [one for value in values for field, one in value.items() if field not in fields]
+        named = [one for value in objects for field, one in value.items() if field not in fields]
         yield from _unfilled(part.evolve(schema=others), named, f"{place}.*")
     if "items" in schema:
-        yield from _unfilled(part.evolve(schema=schema["items"]), [one for v in values for one in v], f"{place}[]")
+        elements = [one for value in values if isinstance(value, list) for one in value]
+        yield from _unfilled(part.evolve(schema=schema["items"]), elements, f"{place}[]")

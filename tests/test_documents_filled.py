@@ -1,0 +1,135 @@
+"""Documents that fill their schemas: of every field, alternative and list, one that has it, compared with the schema.
+
+A field that no document of any test has is compared with nothing, and may be wrong for years.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim.call.coverage import Coverage
+from sim.call.guards.findings import GuardFinding
+from sim.call.native.share import NativeShare
+from sim.call.needs import Need
+from sim.check.aim.power import OperandsMet, Power, Rival, Rivals, TriedMistake
+from sim.check.repair.fault import FaultLines
+from sim.check.report import Mismatch, Outcome, Report
+from sim.check.separation import Pair, Separation
+from sim.terminal.documents import as_document, document_names
+from support.command import lanewise
+from support.documents import compare, unfilled
+
+CODE = "void doubled(const int *a, int *out) { *out = *a * 2; }"
+DOT = """#include <arm_neon.h>
+int32_t dot(const int8_t a[16]) { return vaddvq_s32(vdotq_s32(vdupq_n_s32(0), vld1q_s8(a), vld1q_s8(a))); }
+"""
+BY_COMMANDS = {
+    "isa-list": ["isa list sqrdmulh"],
+    "isa-show": ["isa show sqrdmulh", "isa show ld1", "isa show srshl"],
+    "isa-intrinsics": ["isa intrinsics vdotq_s32"],
+    "conventions": ["conventions"],
+    "conventions-between": ["conventions --between double_rounding single_rounding"],
+    "doctor": ["doctor"],
+    "kernels": ["kernels"],
+    "kernels-show": ["kernels show quantize_down"],
+    "prove-list": ["prove --list"],
+    "run": [
+        "run f.c doubled 1 zeros:1", "run dot.c dot zeros:16 --march armv8.2-a+dotprod --core cortex-a72",
+    ],
+}  # fmt: skip
+"""Commands whose documents have together every part; a file is in their folder."""
+ELSEWHERE = {"explain": "tests/test_documents.py"}
+LEFT_OUT = {
+    "cache", "campaign", "campaign-plan", "captured-call", "cycles", "cycles-about", "exhaust", "exhaust-functions",
+    "isa-verify", "model", "model-cycles", "model-kernel", "model-network", "prove", "prove-find", "prove-kernel",
+    "replay", "results", "rtl-list", "rtl-list-files", "rtl-mutate", "rtl-prove", "rtl-run", "rtl-synth", "rtl-test",
+    "trace",
+}  # fmt: skip
+"""Still to be filled: of these only what other tests happen to print is compared."""
+
+
+def test_each_document_is_filled_here_or_is_named_as_not_filled() -> None:
+    assert sorted([*BY_COMMANDS, *MADE, *ELSEWHERE, *LEFT_OUT]) == document_names()
+
+
+@pytest.mark.parametrize("name", BY_COMMANDS)
+def test_documents_of_commands_have_every_part_of_their_schema(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "f.c").write_text(CODE)
+    (tmp_path / "dot.c").write_text(DOT)
+    monkeypatch.chdir(tmp_path)
+    documents = [json.loads(lanewise(*command.split(), "--json").stdout) for command in BY_COMMANDS[name]]
+    for document in documents:
+        compare(name, document)
+    assert unfilled(name, documents) == []
+
+
+def checks() -> list[dict[str, Any]]:
+    """One with everything that a check can find, and one of a single build that agrees."""
+    mismatch = Mismatch(
+        engine="machine", output="out", lane=(0, 1), got=1, expected=2, inputs="a[0]=1", lanes_different=1,
+        parted_at="shift", golden_step=3, agreed=("add",), instruction="add w0, w0, w1", source="f.c:3",
+        came_from="a[0]", conventions=("double_rounding",), explanation=("all lanes are wrong",),
+        fault=FaultLines(("f.c:3",), "add w0, w0, w1", ("add as sub",), "-O0", ("M at f.c:1",), ("f+0x4 (0x11004)",)),
+        between=("f.c -O2", "f.c -O0"),
+    )  # fmt: skip
+    plain = Mismatch(
+        engine="machine", output="out", lane=(), got="nan", expected=2, inputs="", lanes_different=1, parted_at=None,
+        golden_step=None, agreed=(), instruction="", source="", came_from="", conventions=(), explanation=(),
+    )  # fmt: skip
+    finding = GuardFinding(
+        kind="over-read", says="reads byte 4 of a", instruction="ldr w0, [x0]", pc=0x11004, source="f.c:3", where="a",
+        first=4, last=7, output="out", lane=(0,), harmless=True,
+    )  # fmt: skip
+    build = Outcome(
+        implementation="f.c", flags="-O2", vectors=1, lanes_compared=1, instructions=1, forms=frozenset({"add"}),
+        qc_events=0, code="0",
+    )  # fmt: skip
+    whole = Outcome(
+        implementation="f.S", flags="-O0", vectors=1, lanes_compared=1, instructions=1, forms=frozenset({"add"}),
+        qc_events=0, code="1", failure=str(mismatch), mismatch=mismatch, unverified={"smmla": 1}, findings=(finding,),
+        coverage=Coverage({"f.c:3": True, "f.c:4": False}, {"f.c:3 b.lo taken": False}, {"f.c:3 add: max": True}),
+        failed_set=0, made_as="by hand", outside={"too long": 2}, needs=(Need("dotprod", "sdot", "f.c:3"),),
+        native=NativeShare(1, {"smmla: the emulator has none": 1}, ""), left_out=("constructors were not run",),
+        same_code_at=("-O1",),
+    )  # fmt: skip
+    found = GuardFinding(kind="register not preserved", says="d8 is not preserved")
+    other = Outcome(
+        implementation="program", flags="", vectors=1, lanes_compared=1, instructions=1, forms=frozenset(), qc_events=0,
+        code="", failure=str(plain), mismatch=plain, findings=(found,),
+    )  # fmt: skip
+    power = Power(
+        lanes_aimed=9, beyond="shift 0..3", doubts=("every input set has shift 3",),
+        mistakes=[TriedMistake(build="f.c", place="f.c:3", kind="round", instruction="a", instead="b", shown=False)],
+        operands=[
+            OperandsMet("f.c -O2", "f.c:3", "srshl", "tie", met=True),
+            OperandsMet("f.c -O2", "f.c:3", "srshl", "wrapped", met=False, impossible="v0 holds 0..1"),
+        ],
+        rivals=Rivals("double_rounding", [Rival("single_rounding", of_kernel=True, is_apart=False, same_with="1")]),
+    )  # fmt: skip
+    report = Report(
+        kernel="f", mode="m", compiler="c", seed=1, outcomes=[whole, other], reproduce="again", power=power,
+        separation=Separation("f", [Pair("f", "g", 1, 0)]), common_flags=("-g",), questions=("lanewise prove",),
+    )  # fmt: skip
+    single = Report(kernel="f", compiler="c", seed=1, outcomes=[build], reproduce="again")
+    return [
+        as_document("check", {**report.as_json(), "lacking": ["needs dotprod"]}),
+        as_document("check", single.as_json()),
+    ]
+
+
+MADE: dict[str, Callable[[], list[dict[str, Any]]]] = {"check": checks}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_made_documents_have_every_part_of_their_schema(name: str) -> None:
+    documents = MADE[name]()
+    for document in documents:
+        compare(name, document)
+    assert unfilled(name, documents) == []
