@@ -166,6 +166,26 @@ def test_a_number_of_a_structure_that_is_one_off_is_told() -> None:
     assert "hint: with p.zero_point one more, the golden reference gives all lanes as yours" in sentences
 
 
+@pytest.mark.parametrize(("dtype", "why"), [
+    ("int32_t", "no way to read x, scale as its numbers gives all lanes; `lanewise conventions` has what was tried"),
+    ("float", "no array of integers and no step is out[n], so none is what scale scales"),
+])  # fmt: skip
+def test_why_a_reference_with_a_multiplier_is_told_as_nothing_known(dtype: str, why: str) -> None:
+    """Nothing is said of a kernel in which nothing is called as what scales."""
+
+    def golden(inputs: Mapping[str, Any], more: int = 0) -> dict[str, Any]:
+        numbers = np.asarray(inputs["x"]).astype(np.int64)
+        return {"out": ((numbers * numbers * 3 + 5 * numbers + more) % 251 - 125).astype(np.int8)}
+
+    said = []
+    for name in ("scale", "other"):
+        prototype = f"void f(const {dtype} x[n], int32_t {name}, int8_t out[n], size_t n)"
+        numbers = {name: Domain(1 << 30, (1 << 31) - 1), "x": Domain(-99, 99), "n": Domain(1, 50)}
+        said.append(told(kernel_of(prototype, golden, (), **numbers), partial(golden, more=1)))
+    unknown = "the golden reference is no convention that is known: "
+    assert [[one for one in some if one.startswith(unknown)] for some in said] == [[unknown + why], []]
+
+
 @pytest.mark.parametrize(
     ("others", "ending"),
     [

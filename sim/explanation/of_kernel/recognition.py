@@ -14,6 +14,7 @@ from sim.explanation.of_kernel.requantization import (
     RecognisedGolden,
     requantization_of,
     requantized_output,
+    why_unknown,
 )
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.kernels.kernel import Inputs, Kernel, Outputs
@@ -26,8 +27,9 @@ _FEWEST: Final = 3
 def recognised(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outputs]) -> list[str]:
     """Sentences: which convention the golden reference is, and which one the results are.
 
-    `results` are the outputs for the first of `inputs`, and differ somewhere.  None where the kernel has more than one
-    output, or where no assignment of its arguments makes a convention of its golden reference.
+    `results` are the outputs for the first of `inputs`, and differ somewhere.  Where no assignment of its arguments
+    makes a convention of its golden reference, why not, if an argument is called as what scales; none where the kernel
+    has more than one output.
     """
     cases = list(inputs[: len(results)])
     output = requantized_output(kernel)
@@ -38,7 +40,10 @@ def recognised(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outpu
     yours = elements.joined([result[output.name] for result in results])
     wrong = np.flatnonzero(golden != yours)
     found = requantization_of(elements, golden, wrong) if wrong.size else None
-    return [] if found is None else _told(elements, found, yours, wrong)
+    if found is not None:
+        return _told(elements, found, yours, wrong)
+    unknown = why_unknown(elements) if wrong.size else ""
+    return [f"the golden reference is no convention that is known: {unknown}"] if unknown else []
 
 
 def _told(elements: KernelLanes, found: RecognisedGolden, yours: Int64Array, wrong: Int64Array) -> list[str]:

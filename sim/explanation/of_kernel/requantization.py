@@ -128,6 +128,25 @@ def requantization_of(
     return None
 
 
+def why_unknown(elements: KernelLanes) -> str:
+    """Why a golden reference is told as nothing known, although an argument is called as what scales a requantization;
+    "" where none is.
+    """
+    scaling = [name for name in elements.parameters("iuf") if _is_called(name, "multiplier")]
+    if not scaling:
+        return ""
+    if not elements.values:
+        shape = "".join(f"[{extent}]" for extent in elements.output.shape)
+        return f"no array of integers and no step is {elements.output.name}{shape}, so none is what {scaling[0]} scales"
+    read = ", ".join([*elements.values, *elements.parameters("iuf")])
+    return f"no way to read {read} as its numbers gives all lanes; `lanewise conventions` has what was tried"
+
+
+def _is_called(name: str, role: str) -> bool:
+    """Whether the name of an argument, or of a field, says that it has a role."""
+    return bool(_NAMED[role].search(name.rpartition(".")[2].lower()))
+
+
 class KernelLanes:
     """The arguments, those that are structures field by field, and golden steps of all vectors, as one number for each
     output lane.
@@ -330,10 +349,7 @@ def is_number(name: str) -> bool:
 def _assignments(elements: KernelLanes) -> Iterator[Roles]:
     """Ways to read the arguments, those that their names say first, constants of the code last."""
     integers, floats = elements.parameters("iu"), elements.parameters("f")
-    named = {
-        role: [name for name in integers if pattern.search(name.rpartition(".")[2].lower())]
-        for role, pattern in _NAMED.items()
-    }
+    named = {role: [name for name in integers if _is_called(name, role)] for role in _NAMED}
     free = [name for name in integers if not any(name in some for some in named.values())]
     by_role = {role: (some or free)[:_MOST_TRIED] for role, some in named.items()}
     biases = ["", *(named["bias"] or free)[:_MOST_TRIED]]
