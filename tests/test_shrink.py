@@ -247,6 +247,23 @@ def test_of_a_backend_neither(tmp_path: Path) -> None:
     assert (found.inputs["n"], found.inputs["x"][0] > 100) == (1, True)
 
 
+def test_a_number_from_which_extents_are_computed_shrinks_with_them(tmp_path: Path) -> None:
+    """Wherever in the arrays the lane lies that is wrong."""
+    (tmp_path / "blocks.c").write_text(
+        "void blocks(const signed char *a, signed char *y, unsigned long n)"
+        "{ for (unsigned long i = 0; i < 8 * n; ++i) y[i] = a[i] + (a[i] == 100); }"
+    )
+    name, signature = parse_prototype("void blocks(const int8_t a[8 * n], int8_t y[8 * n], size_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(tmp_path / "blocks.c",), signature=signature,
+        golden=lambda inputs: {"y": inputs["a"].copy()},
+    )  # fmt: skip
+    row = np.arange(-68, 68).astype(np.int8)[::-1].copy()
+    row[99] = 100
+    found = shrunk(kernel, {"a": row, "n": 17}).inputs
+    assert (found["n"], sorted(found["a"])) == (1, [0, 0, 0, 0, 0, 0, 0, 100])
+
+
 def test_scalars_stay_in_their_domain(planted: Callable[[str, str], Kernel]) -> None:
     kernel = planted("i < length; ++i", "i + 1 < length; ++i")
     even = replace(kernel, domain={**kernel.domain, "length": Domain(3, 40)})

@@ -53,6 +53,14 @@ def sizes_of(outputs: Outputs, inputs: Inputs) -> list[int]:
     return list(dict.fromkeys(extent for array in arrays for extent in array.shape[::-1] if extent > 0))
 
 
+def counts_of(kernel: Kernel, inputs: Inputs) -> list[int]:
+    """The numbers from which extents of arrays are computed and which are no extent themselves, as of `a[8 * n]`."""
+    named = [inputs[name] for name in sorted(kernel.signature.sizes) if name in inputs]
+    extents = {extent for value in inputs.values() if isinstance(value, np.ndarray) for extent in value.shape}
+    numbers = [int(number) for number in named if isinstance(number, int | np.integer)]
+    return list(dict.fromkeys(number for number in numbers if number > 0 and number not in extents))
+
+
 def cut(inputs: Inputs, size: int, start: int, length: int) -> Inputs:
     """The inputs with so many elements, from one on and round the end, of every axis of that size and of every tuple;
     integers of that value become the length.
@@ -76,8 +84,9 @@ def _cut(value: Any, size: int, chosen: list[int]) -> Any:
     return rebuilt(value, lambda _, part: _cut(part, size, chosen))
 
 
-def fitted(kernel: Kernel, inputs: Inputs) -> Inputs:
-    """The inputs with arrays cut to the extents that they have now, as those that are computed from what was cut.
+def fitted(kernel: Kernel, inputs: Inputs, size: int = 1, start: int = 0) -> Inputs:
+    """The inputs with arrays cut to the extents that they have now, as those that are computed from what was cut from
+    `start` on: of `size` pieces they are taken from that one on, or so many as there are at the end.
 
     Raises ValueError, KeyError or TypeError where extents cannot be told.
     """
@@ -87,7 +96,11 @@ def fitted(kernel: Kernel, inputs: Inputs) -> Inputs:
     for pointer in kernel.signature.pointers:
         array = inputs.get(pointer.name)
         if isinstance(array, np.ndarray):
-            found[pointer.name] = array[tuple(slice(extent) for extent in extents(pointer, inputs))]
+            due = extents(pointer, inputs)
+            begins = [
+                min(start * had // size, max(had - extent, 0)) for had, extent in zip(array.shape, due, strict=False)
+            ]
+            found[pointer.name] = array[tuple(slice(at, at + extent) for at, extent in zip(begins, due, strict=False))]
     return found
 
 

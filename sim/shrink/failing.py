@@ -13,7 +13,7 @@ from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.check.check import Job, check_job
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors
-from sim.kernels.inputs import choices, cut, edited, fitted, is_valid, sizes_of
+from sim.kernels.inputs import choices, counts_of, cut, edited, fitted, is_valid, sizes_of
 from sim.kernels.kernel import Inputs, Kernel
 from sim.shrink.literal import literal
 from sim.shrink.search import AVAILABLE, smallest_indices, smallest_window
@@ -105,7 +105,7 @@ class _Search:
         before, inputs = "", self._whole
         while (text := literal(inputs).text) != before:
             before = text
-            for size in sizes_of(self._kernel.expected(inputs), inputs):
+            for size in (*sizes_of(self._kernel.expected(inputs), inputs), *counts_of(self._kernel, inputs)):
                 inputs = self._cut(inputs, size)
             inputs = self._simpler(inputs)
         return inputs
@@ -113,7 +113,7 @@ class _Search:
     def _cut(self, inputs: Inputs, size: int) -> Inputs:
         def made(drawn: tuple[int, int]) -> Inputs:
             length, start = drawn
-            return fitted(self._kernel, cut(inputs, size, start, length))
+            return fitted(self._kernel, cut(inputs, size, start, length), size, start)
 
         found = smallest_window(size, self._condition(made))
         return inputs if found is None else made(found)
