@@ -797,3 +797,14 @@ def test_no_place_is_named_where_wrong_elements_are_strewn_or_few() -> None:
         output[wrong] += 1
         found = sim.explain(output.astype(np.int8), accumulators=GRID, multiplier=HALF, shift=3)
         assert not any(" lie in " in hint or " lies in " in hint for hint in found.hints), found.hints
+
+
+@pytest.mark.parametrize(("bounds", "is_told"), [((-100, 90), True), ((50, 50), False)])
+def test_who_uses_a_convention_is_told_with_bounds_that_all_apply_alike(bounds: tuple[int, int], is_told: bool) -> None:
+    accumulators = np.arange(-90_000, 90_000, 1111)
+    output = np.clip(golden.double_rounding(accumulators, 1583594044, -8), *bounds).astype(np.int8)
+    found = sim.explain(
+        output, accumulators=accumulators, multiplier=1583594044, shift=8, minimum=bounds[0], maximum=bounds[1]
+    )
+    users = {match.name.partition(" then ")[0]: match.note for match in found.matches}
+    assert users["double_rounding"] == (CONVENTIONS["double_rounding"].users if is_told else "")

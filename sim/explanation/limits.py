@@ -22,6 +22,8 @@ Refusal = tuple[str, str]
 Range = tuple[int, int]
 
 SATURATED: Final = "saturated"
+BOUNDED: Final = "bounded"
+"""As all rules of bounds say, with bounds within the type."""
 _BOUNDED: Final = ("bounded_unless_equal", "bounded_unless_whole_range", "bounded_then_low_byte")
 _IGNORED: Final = "bounds_not_applied"
 _LOW_BITS: Final = "wrapped"
@@ -77,7 +79,7 @@ def limits_of(dtype: np.dtype[Any], bounds: Range | None) -> tuple[list[Limits],
     limits = []
     for (lower, upper), names in found.items():
         if set(_BOUNDED) <= set(names):  # all come to the same, and to saturation where bounds do not matter
-            names = [SATURATED] if _IGNORED in names else ["bounded"]
+            names = [SATURATED] if _IGNORED in names else [BOUNDED]
         limits.append(Limits(tuple(names), lower, upper, dtype))
     return limits, refused
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sim.explanation.limits import SATURATED, Limits
+from sim.explanation.limits import BOUNDED, SATURATED, Limits
 from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 
 Integers = npt.NDArray[np.integer[Any]]
@@ -68,8 +68,10 @@ class Candidate:
 
     @property
     def note(self) -> str:
-        """Who uses it, where nothing else was chosen than the convention."""
-        return self.rule.note if self.is_plain else ""
+        """Who uses it, where nothing else was chosen than the convention: bounds that were given, and that all systems
+        apply alike, are no choice.
+        """
+        return self.rule.note if self.is_plain or self.limits.names == (BOUNDED,) else ""
 
     @property
     def is_plain(self) -> bool:
