@@ -17,7 +17,7 @@ import sim.command.app
 from sim.check import check_kernel
 from sim.check.aim.aiming import aim
 from sim.check.vectors import make_vectors
-from sim.kernels import Kernel, KernelError, Signature
+from sim.kernels import Kernel, KernelError, Signature, parse_prototype
 from sim.kernels.kernel import missing_input
 from sim.kernels.kernel_file import load_kernel
 
@@ -183,6 +183,25 @@ def test_a_wrong_line_of_a_module_that_the_file_imports_is_told_at_the_import(tm
 def test_a_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     result = lanewise("check", str(tmp_path / "none.py"))
     assert (result.exit_code, "there is no kernel file" in result.stderr) == (2, True)
+
+
+def test_a_file_by_a_relative_path_is_told_with_where_it_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KernelError, match=f"there is no kernel file k/none.py in {tmp_path}: "):
+        load_kernel(Path("k/none.py"))
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    ({"domain": {"a": (0, 3)}}, r"the domain of 'a' is \(0, 3\): give a Domain, such as Domain\(0, 255\)"),
+    ({"signature": "void f()"}, "the signature of f is 'void f\\(\\)': parse_prototype makes one of text"),
+])  # fmt: skip
+def test_a_field_of_another_type_is_refused_in_a_sentence(wrong: dict[str, Any], message: str) -> None:
+    name, signature = parse_prototype("void f(const int8_t a[n], int8_t b[n], size_t n)")
+    given: dict[str, Any] = {"signature": signature, **wrong}
+    with pytest.raises(ValueError, match=message):
+        Kernel(name=name, symbol=name, sources=(), golden=dict, **given)
 
 
 KERNEL = ONE + "KERNEL = Kernel(name='f', symbol='f', sources=('f.c',), signature=SIGNATURE, golden=golden)\n"

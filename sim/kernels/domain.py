@@ -113,6 +113,8 @@ def check_domains(types: Mapping[str, np.dtype[Any]], domains: Domains, has_othe
     is refused too, but where the kernel `has_others`.
     """
     for name, domain in domains.items():
+        if not isinstance(domain, Domain):  # what a type checker says, to those who have none
+            raise ValueError(f"the domain of {name!r} is {domain!r:.60}: give a Domain, such as Domain(0, 255)")
         if name not in types and not has_others:
             raise ValueError(f"there is a domain of {name!r}, which is no argument: they are {', '.join(types)}")
         if name not in types or types[name].kind == "f":

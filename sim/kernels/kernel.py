@@ -153,6 +153,10 @@ class Kernel:
     work: tuple[str, Extent] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.signature, Signature):  # what a type checker says, to those who have none
+            raise ValueError(
+                f"the signature of {self.name} is {self.signature!r:.60}: parse_prototype makes one of text"
+            )
         if any("." in output.name for output in self.signature.outputs):
             object.__setattr__(self, "golden", _by_field(self.golden))
             by_field = {name: _by_field(function) for name, function in self.conventions.items()}

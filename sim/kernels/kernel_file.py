@@ -94,7 +94,8 @@ def _guarded(kernel: Kernel, path: Path) -> Kernel:
 
 def _imported(path: Path) -> ModuleType:
     if not path.is_file():
-        raise KernelError(f"there is no kernel file {path}: lanewise init kernel NAME writes an example")
+        where = "" if path.is_absolute() else f" in {Path.cwd()}"
+        raise KernelError(f"there is no kernel file {path}{where}: lanewise init kernel NAME writes an example")
     if path.suffix != ".py":
         raise KernelError(f"{path} is no kernel file, which is Python beside it: lanewise init kernel NAME writes one")
     module = ModuleType(f"lanewise_kernel_{path.stem}")
