@@ -120,6 +120,8 @@ def test_the_steps_end_in_the_value_of_each_result() -> None:
     (Claim("c", {"x": Range(5, 4)}, lambda x: x, lambda x: x), "give an Int such as S32"),
     (Claim("c", {"x": S8}, lambda x: x, lambda x: x, given=lambda x: {"a": x}),  # type: ignore[arg-type, return-value]
      "given gives"),
+    (Claim("c", {"x": S8, "n": S8}, lambda x, n: x - n, lambda n, x: x - n),
+     "right takes n, x, and the inputs come as x, n: give them in one order"),
 ])  # fmt: skip
 def test_a_claim_that_says_nothing_is_refused_with_a_sentence(claim: Claim, message: str) -> None:
     with pytest.raises(BrokenClaim, match=message.replace("(", r"\(")):

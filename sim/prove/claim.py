@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from inspect import signature
 from typing import Literal, assert_never
 
 from isa.errors import LanewiseError
@@ -157,6 +158,12 @@ def sides_of(claim: Claim) -> Sides:
 
 def _results(claim: Claim, side: str, inputs: Mapping[str, Lane]) -> dict[str, Lane]:
     function = getattr(claim, side)
+    taken = _parameters(function)
+    if sorted(taken) == sorted(inputs) and taken != list(inputs):
+        raise BrokenClaim(
+            f"claim {claim.name!r}: {side} takes {', '.join(taken)}, and the inputs come as {', '.join(inputs)}: "
+            "give them in one order"
+        )
     try:
         result = function(*inputs.values())
     except Exception as error:  # whatever a user's function fails with
@@ -166,6 +173,14 @@ def _results(claim: Claim, side: str, inputs: Mapping[str, Lane]) -> dict[str, L
     if wrong or not named:
         raise BrokenClaim(f"claim {claim.name!r}: {side} gives {result!r}: it must give a lane, or lanes by name")
     return {name: lift(value) for name, value in named.items()}
+
+
+def _parameters(function: Callable[..., object]) -> list[str]:
+    """The names of what a function takes; none where it does not say."""
+    try:
+        return [*signature(function).parameters]
+    except (TypeError, ValueError):
+        return []
 
 
 def prove(claim: Claim, seconds: float = 60) -> Finding:
