@@ -6,6 +6,7 @@ A field that no document of any test has is compared with nothing, and may be wr
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,19 @@ CODE = "void doubled(const int *a, int *out) { *out = *a * 2; }"
 DOT = """#include <arm_neon.h>
 int32_t dot(const int8_t a[16]) { return vaddvq_s32(vdotq_s32(vdupq_n_s32(0), vld1q_s8(a), vld1q_s8(a))); }
 """
+CLAIMS = """from isa import S8
+from sim.prove import Claim
+CLAIMS = [Claim("wrong", {"x": S8}, lambda x: x, lambda x: x + 1)]
+"""
+KERNEL = """from pathlib import Path
+from sim.kernels import Domain, Kernel, parse_prototype
+NAME, SIGNATURE = parse_prototype("void doubled(const int32_t a[1], int32_t out[1])")
+KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("f.c"),), signature=SIGNATURE, domain={"a": Domain(-9, 9)},
+                golden=lambda inputs: {"out": 2 * inputs["a"]})
+"""
+FILES = {
+    "f.c": CODE, "dot.c": DOT, "claims.py": CLAIMS, "f.py": KERNEL, "plan.toml": '[[check]]\nkernels = "f.py"\n',
+}  # fmt: skip
 BY_COMMANDS = {
     "isa-list": ["isa list sqrdmulh"],
     "isa-show": ["isa show sqrdmulh", "isa show ld1", "isa show srshl"],
@@ -37,6 +51,8 @@ BY_COMMANDS = {
     "doctor": ["doctor"],
     "kernels": ["kernels"],
     "kernels-show": ["kernels show quantize_down"],
+    "campaign-plan": ["campaign plan.toml --plan"],
+    "prove": ["prove claims.py --no-cache --jobs 1", "prove 'abs .s,.s' --no-cache --jobs 1"],
     "prove-list": ["prove --list"],
     "run": [
         "run f.c doubled 1 zeros:1", "run dot.c dot zeros:16 --march armv8.2-a+dotprod --core cortex-a72",
@@ -45,8 +61,8 @@ BY_COMMANDS = {
 """Commands whose documents have together every part; a file is in their folder."""
 ELSEWHERE = {"explain": "tests/test_documents.py"}
 LEFT_OUT = {
-    "cache", "campaign", "campaign-plan", "captured-call", "cycles", "cycles-about", "exhaust", "exhaust-functions",
-    "isa-verify", "model", "model-cycles", "model-kernel", "model-network", "prove", "prove-find", "prove-kernel",
+    "cache", "campaign", "captured-call", "cycles", "cycles-about", "exhaust", "exhaust-functions",
+    "isa-verify", "model", "model-cycles", "model-kernel", "model-network", "prove-find", "prove-kernel",
     "replay", "results", "rtl-list", "rtl-list-files", "rtl-mutate", "rtl-prove", "rtl-run", "rtl-synth", "rtl-test",
     "trace",
 }  # fmt: skip
@@ -61,10 +77,10 @@ def test_each_document_is_filled_here_or_is_named_as_not_filled() -> None:
 def test_documents_of_commands_have_every_part_of_their_schema(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "f.c").write_text(CODE)
-    (tmp_path / "dot.c").write_text(DOT)
+    for file, text in FILES.items():
+        (tmp_path / file).write_text(text)
     monkeypatch.chdir(tmp_path)
-    documents = [json.loads(lanewise(*command.split(), "--json").stdout) for command in BY_COMMANDS[name]]
+    documents = [json.loads(lanewise(*shlex.split(command), "--json").stdout) for command in BY_COMMANDS[name]]
     for document in documents:
         compare(name, document)
     assert unfilled(name, documents) == []
