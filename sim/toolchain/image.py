@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
@@ -232,6 +233,11 @@ class Image:
         with _parsing(self.path):
             return read(_dwarf(_aarch64(self.path, self.file)))
 
+    @cached_property
+    def _starts(self) -> list[tuple[int, str]]:
+        """The addresses of all symbols with their names, in order."""
+        return sorted((symbol.address, symbol.name) for symbol in self.symbols.values())
+
     def place_of(self, address: int) -> str:
         """The source line of an instruction as text, "near kernel.c:41" where only an instruction before it in its
         function has one; "kernel+0x1c" where none has, "0x1101c" where no function is known either.
@@ -240,8 +246,10 @@ class Image:
         if line is not None:
             return str(line)
         segment = max((each.address for each in self.segments if each.address <= address), default=address)
-        near = [each for each in self.symbols.values() if segment <= each.address <= address]
-        start, name = max(((each.address, each.name) for each in near), default=(segment, ""))
+        before = bisect_right(self._starts, address, key=lambda entry: entry[0]) - 1
+        start, name = self._starts[before] if before >= 0 else (segment, "")
+        if start < segment:
+            start, name = segment, ""
         at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
         if at >= 0 and self.lines[at][0] >= start:
             return f"near {self.lines[at][2]}"
