@@ -263,6 +263,7 @@ def test_a_reset_that_is_active_high_is_turned_around() -> None:
         (["rtl", "prove", "--adapter", ADAPTER, "--lanes", "5"], "a beat of 5 lanes: give 4, 8, 16"),
         (["rtl", "mutate", "sqadd", "--adapter", ADAPTER], "adapter.toml is of quantize_down, not of 'sqadd'"),
         (["rtl", "synth", "sqadd", "--adapter", ADAPTER], "adapter.toml is of quantize_down, not of 'sqadd'"),
+        (["rtl", "synth", "--adapter", ADAPTER, "--profile", "deep"], "--profile is for modules of the package"),
         (["rtl", "synth", "nosuch", "--modules", LANES], "has no unit or lane 'nosuch': it has add, "),
         (["rtl", "exhaust", "sqadd", "--modules", EXAMPLE], "has no module in the place of one here"),
         (["rtl", "bulk", "--all", "--adapter", ADAPTER], "give no other unit, no --all and no --profile"),

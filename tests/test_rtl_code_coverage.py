@@ -48,7 +48,7 @@ def test_benches_execute_every_point_of_a_lane(name: str) -> None:
 
 def test_of_parts_that_others_need_too_nothing_is_said_before_all_of_those_are_run() -> None:
     one = modules_of_these_alone(["transpose1xw"])
-    assert {"transpose1xw", "frame_walk", "place_byte"} <= {*one}
+    assert {"transpose1xw", "frame_walk"} <= {*one}
     assert "config_registers" not in one
     assert modules_of_these_alone([*OPERATORS, *UNITS, *CORES]) == module_names()
     assert problems(Counts({SATURATES: 0}), one) == []

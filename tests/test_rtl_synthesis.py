@@ -5,6 +5,7 @@ The tools themselves run in tests/long/rtl_synthesis.py.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
@@ -18,8 +19,9 @@ import pytest
 from rich.console import Console
 from typer.testing import Result
 
+from rtl_models.adapters import read_adapter
 from rtl_models.synthesis import document, figures, netlist, nextpnr
-from rtl_models.synthesis.designs import PROFILES, Design, designs
+from rtl_models.synthesis.designs import PROFILES, Design, adapted_designs, designs
 from rtl_models.synthesis.digest import digest_of, plain_sources
 from rtl_models.synthesis.document import DOCUMENT, OLDER, rows_of, table_designs, with_figures
 from rtl_models.synthesis.figures import Figures, figures_of
@@ -32,6 +34,7 @@ from rtl_models.tools.environment import Finished
 from rtl_models.tools.yosys import Refused, YosysMissing
 from rtl_models.units import LANE_COUNTS, UNITS
 from support.command import lanewise
+from support.own_unit import ADAPTER, EXAMPLE
 
 SIZE = Size(cells=3317, multipliers=16, flip_flops=1652, block_rams=0)
 DEEP = Design("quantize_down", 4, "deep")
@@ -349,6 +352,14 @@ def test_without_the_wheel_a_sentence_says_how_to_get_it(monkeypatch: pytest.Mon
 def test_wrong_usage_is_one_sentence(arguments: tuple[str, ...], sentence: str) -> None:
     run = synthesized(*arguments)
     assert (run.exit_code, run.stderr.startswith(f"lanewise: {sentence}")) == (2, True), run.stderr
+
+
+def test_of_a_users_module_the_slowest_way_is_told() -> None:
+    adapted, *_ = adapted_designs(read_adapter(ADAPTER), EXAMPLE, [4])
+    shown = Console(width=200, record=True, file=io.StringIO())
+    show(SynthesisReport([found(adapted, 91.0), found(DEEP, 90.0)], [], "tools", 200, [1]), shown)
+    told = [line.strip() for line in shown.export_text().splitlines() if "slowest" in line]
+    assert told[0] == "quantize_down by requantizer, 4 lanes: the slowest way leads from a to b"
 
 
 def test_the_picture_names_every_line_and_the_fastest_design() -> None:

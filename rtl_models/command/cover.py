@@ -27,8 +27,8 @@ def cover(
     """Count the branches and expressions of the modules that their benches execute.
 
     What is not executed must stand, with its reason, in rtl_models/code_coverage/gaps.toml, and nothing else may; of
-    parts that others need too this is asked with all of those.  Exit code 1 where it is otherwise or a bench fails.  With --modules or --adapter they are those of your own files,
-    and what is not executed is told.
+    parts that others need too this is asked with all of those.  Exit code 1 where it is otherwise or a bench fails.
+    With --modules or --adapter they are those of your own files, and what is not executed is told.
     """
     own, started = chosen_hardware(modules, adapter, strict=False), time.monotonic()
     possible = _possible(own)
