@@ -310,7 +310,7 @@ def test_a_mutant_is_told_in_words_with_its_lines() -> None:
     first, second = mutants_in(LISTED)
     assert first.words == "bit 3 of port Y (sum[3]) of the add at sqadd.sv:26 is inverted where bit 5 is 0"
     assert first.places == ("sqadd.sv:22", "sqadd.sv:26")
-    assert second.words == "bit 0 of port CLK of a procdff is always 1"
+    assert second.words == "bit 0 of port CLK of a register (a procdff) is always 1"
 
 
 def test_only_a_mutant_of_a_clock_changes_a_clock() -> None:

@@ -9,7 +9,9 @@ from typing import Final
 _OPTION: Final = re.compile(r" -(\w+) (\S+)")
 _PLACE: Final = re.compile(r".+\.s?v:\d+")
 _WRITTEN_AT: Final = re.compile(r"\$(\w+)\$([\w.]+:\d+)\$\d+$")
-_MADE_BY_YOSYS: Final = re.compile(r"\$(\w+)\$\d+$")
+_MADE_BY_YOSYS: Final = re.compile(r"\$(\w+)\$\d+(?:_CMP\d+)?$")
+_OF_YOSYS: Final = {"procdff": "a register (a procdff)", "procmux": "a choice by if or case (a procmux)"}
+"""What it makes of processes, in words."""
 _MODES: Final = {
     "inv": "is inverted",
     "const0": "is always 0",
@@ -56,7 +58,7 @@ def mutants_in(listing: str) -> list[Mutant]:
         if written := _WRITTEN_AT.search(cell):  # such as "the add at sqadd.sv:27"
             cell = f"the {written[1]} at {written[2]}"
         elif made := _MADE_BY_YOSYS.search(cell):
-            cell = f"a {made[1]}"
+            cell = _OF_YOSYS.get(made[1], f"a {made[1]}")
         words = f"bit {options['portbit']} of port {options['port']}{wire} of {cell} {wrong}"
         mutants.append(Mutant(number, command, words, tuple(lines)))
     return mutants

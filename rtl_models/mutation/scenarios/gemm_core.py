@@ -34,6 +34,8 @@ _RANDOM: Final = 30
 """Layers of random shapes in a scenario."""
 _WHOLE: Final = 12
 """Layers with all channels, of each kind."""
+_AGAIN: Final = 5
+"""Layers of a whole image: of one a row is seen in each channel, and waits for one before it as chance has it."""
 _IDLE: Final = 3
 """Cycles behind a layer."""
 _MOST_ACROSS, _MOST_BELOW, _MOST_STRIDE = 4_095, 65_535, 15
@@ -210,10 +212,10 @@ class _Layers:
 
 
 def _whole_images(core: GemmCore) -> Iterator[Windows]:
-    """Each word of as large an image as there is room for, in each of the windows at once; twice, for other rows."""
+    """Each word of as large an image as there is room for, in each of the windows at once; again for other rows."""
     for left in range(2 * core.rows):
         for width in (1, 2):
-            yield from [Windows((1, core.image, BYTES), (1, width), core.channels, Geometry(left=left))] * 2
+            yield from [Windows((1, core.image, BYTES), (1, width), core.channels, Geometry(left=left))] * _AGAIN
 
 
 def _brought_back(shape: GemmShape | Windows, rng: Random) -> GemmLayer:
