@@ -34,11 +34,11 @@ _RANDOM: Final = 30
 """Layers of random shapes in a scenario."""
 _WHOLE: Final = 12
 """Layers with all channels, of each kind."""
-_AGAIN: Final = 5
+_AGAIN: Final = 4
 """Layers of a whole image: of one a row is seen in each channel, and waits for one before it as chance has it."""
 _IDLE: Final = 3
 """Cycles behind a layer."""
-_MOST_ACROSS, _MOST_BELOW, _MOST_STRIDE = 4_095, 65_535, 15
+_MOST_ACROSS, _MOST_BELOW, _MOST_STRIDE, _MOST_LEFT = 4_095, 65_535, 15, 15
 _FAR: Final = (
     Windows((1, 2, 3), (1, 1), 1, Geometry(stride_x=_MOST_STRIDE, right=(_MOST_ACROSS - 1) * _MOST_STRIDE - 1)),
     Windows((2, 1, 3), (1, 1), 1, Geometry(stride_y=_MOST_STRIDE, bottom=(_MOST_BELOW - 1) * _MOST_STRIDE - 1)),
@@ -212,8 +212,11 @@ class _Layers:
 
 
 def _whole_images(core: GemmCore) -> Iterator[Windows]:
-    """Each word of as large an image as there is room for, in each of the windows at once; again for other rows."""
-    for left in range(2 * core.rows):
+    """Each word of as large an image as there is room for, in each of the windows at once, of early and late blocks.
+
+    Again for other rows: late blocks wait until there is room for them.
+    """
+    for left in range(_MOST_LEFT + 1):
         for width in (1, 2):
             yield from [Windows((1, core.image, BYTES), (1, width), core.channels, Geometry(left=left))] * _AGAIN
 
