@@ -51,6 +51,8 @@ OPTIMISATION: Final = {"bench": "-O0", "bulk": "-O1", "coverage": "-O0", "exhaus
 _COUNTING: Final = ("--coverage-line", "--coverage-user", "--coverage-expr", "--coverage-expr-max", "4096")
 """What Verilator counts for coverage, cover properties too; without the last option it silently leaves out expressions
 of many bits."""
+_AS_IT_IS: Final = "-Wno-UNOPTFLAT"
+"""Counters keep Verilator from splitting vectors of which later parts are made of earlier ones: slower, and no loop."""
 COUNTS: Final = "coverage.dat"
 """The file that a simulator for coverage writes where it runs."""
 BUILDS: Final = "building a simulator, which may take a minute; it is kept, so that the next run begins at once"
@@ -170,7 +172,7 @@ def _announce() -> None:
 def _verilator_make(design: TopModule, purpose: Purpose, scratch: Path) -> tuple[Path, list[Path]]:
     """The program that runs cocotb's tests."""
     counts, compiler = purpose == "coverage", cpp_compiler()
-    inputs = verilate(design, scratch, "--vpi", "--trace-vcd", *(_COUNTING if counts else ()))
+    inputs = verilate(design, scratch, "--vpi", "--trace-vcd", *((*_COUNTING, _AS_IT_IS) if counts else ()))
     main = cocotb_folder() / "share" / "lib" / "verilator" / "verilator.cpp"
     libraries = cocotb_folder() / "libs"
     unity(scratch / "all.cpp", main)
