@@ -198,7 +198,7 @@ def test_it_computes_what_the_golden_reference_says_in_the_cycles_that_are_predi
         WINDOWS,
         simulator=simulator,
         layers=3,
-        scenarios="corners/pattern=(never|sometimes)|random|windows/pattern=(never|bursts)|reset|report",
+        scenarios="corners/pattern=(never|sometimes)|random|windows/pattern=(never|bursts)|reset|refused|report",
     )
     assert outcome.passed, outcome.told()
     assert (outcome.figures["wrong_beats"], outcome.figures["cycles_off"]) == (0, 0)

@@ -19,6 +19,7 @@ import cocotb
 from rtl_models.benches.coverage.stimulus import seeded
 from rtl_models.benches.demand import demand, demand_met
 from rtl_models.benches.driving.gemm_testbench import GemmTestbench
+from rtl_models.benches.driving.illegal_writes import illegal_writes
 from rtl_models.benches.driving.testbench import Bits
 from rtl_models.benches.driving.traffic import STALLS
 from rtl_models.benches.gemm_layers import (
@@ -34,6 +35,7 @@ from rtl_models.benches.gemm_layers import (
 )
 from rtl_models.cores.gemm import BYTES, IMAGE_WORDS, GemmCore, GemmLayer, GemmShape, ResultBeat, WindowLayer
 from rtl_models.cores.gemm_cycles import GemmCycles, GemmTraffic, beat_cycles, layer_cycles
+from rtl_models.register_map import STATUS
 from rtl_models.tools.protocol import CORE_VARIABLE, COVERPOINTS, LAYERS_VARIABLE, REPORT
 from rtl_models.unit_values import channel_setting
 
@@ -234,6 +236,24 @@ async def what_does_not_fit(dut: Any) -> None:
         found, _ = await sent(bench, [windows], GemmTraffic(), 5)
         demand((found, bench.state) == (([], [], [], []), (True, False)), f"with {name} {value} beats are accepted")
         await compare(dut, [windows], "never", rng)
+
+
+@cocotb.test()
+async def refused_writes(dut: Any) -> None:
+    """A write that is refused is an error until it is cleared, and changes no layer."""
+    bench, rng = GemmTestbench(dut, CORE.channels), seeded()
+    await bench.reset()
+    good = layer(random_shape(CORE, rng), rng)
+    await bench.write(good.registers)
+    for illegal in illegal_writes(CORE.channels):
+        await bench.write_word(illegal.address, illegal.data)
+        demand(bench.state == (True, False), f"error_o and busy_o are {bench.state} with {illegal}")
+        await bench.write_word(STATUS, illegal.cause)
+        demand(bench.state == (False, False), f"error_o and busy_o are {bench.state} when {illegal} is cleared")
+    due = beat_cycles(CORE, good.shape, GemmTraffic())
+    found, given = await sent(bench, [good], GemmTraffic(), due.taken[-1] + 1 + CORE.output_stages)
+    demand(not differing(given, good.expected(CORE)), f"after refused writes layer {good.title} is another")
+    demand_cycles(found, due, f"after refused writes layer {good.title}")
 
 
 @cocotb.test(stage=1)

@@ -37,8 +37,12 @@ class GemmTestbench:
     async def write(self, settings: Mapping[str, int]) -> None:
         """All settings, a word a cycle."""
         for address, data in register_writes(settings, self._channels):
-            self._put(bus_write_i=1, bus_address_i=address, bus_data_i=data)
-            await self._edge()
+            await self.write_word(address, data)
+
+    async def write_word(self, address: int, data: int) -> None:
+        """A word on the bus, legal or not."""
+        self._put(bus_write_i=1, bus_address_i=address, bus_data_i=data)
+        await self._edge()
         self._put(bus_write_i=0)
 
     async def stream(
