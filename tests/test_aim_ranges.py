@@ -10,7 +10,7 @@ import pytest
 from isa.decode import decode
 from isa.lane import Int, Place
 from isa.rows import TABLE
-from sim.check.aim.ranges import Elements, Ranges, held
+from sim.check.aim.ranges import VISITS, Elements, Ranges, held
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
@@ -185,3 +185,13 @@ def test_a_branch_that_its_operands_decide_goes_one_way_or_both() -> None:
     image = image_of("mov w2, #1", "mov w4, #3", "cbz w2, 1f", "mov w4, #6", "1: nop")
     known = Ranges(image, KERNEL).before(image.symbol("f").address + 4 * 4)
     assert known[Place("x", 4)] == Elements(32, ((3, 6),))
+
+
+@pytest.mark.parametrize("comings", [VISITS, VISITS + 1])
+def test_what_still_changes_after_so_many_comings_may_be_anything(comings: int) -> None:
+    """Each way to the end leaves another number."""
+    ways = [line for number in range(1, comings) for line in (f"mov w2, #{number}", "cbz w3, 1f")]
+    lines = [*ways, f"mov w2, #{comings}", "1: nop"]
+    image = image_of(*lines)
+    known = Ranges(image, KERNEL).before(image.symbol("f").address + 4 * (len(lines) - 1))
+    assert known.get(Place("x", 2)) == (Elements(32, ((1, comings),)) if comings == VISITS else None)

@@ -16,6 +16,7 @@ from isa.evaluate.smt import Found, Solver, Undecided
 from isa.lane import Place, Read
 from isa.rows import TABLE
 from sim.call.prepared import Repeater
+from sim.check.aim import demand
 from sim.check.aim.aiming import Aimed, aim
 from sim.check.aim.demand import never, sought
 from sim.check.aim.mistakes import Mistake, differing
@@ -151,15 +152,22 @@ def test_a_tie_that_only_the_hundredth_element_can_be_is_not_excluded() -> None:
     assert of_any_length(FROM_THE_HUNDREDTH) == set()
 
 
-def test_nothing_is_excluded_where_no_input_set_without_an_array_was_seen() -> None:
+SEEN = ([frozenset[str]()], [frozenset(["x"])], [frozenset[str](), frozenset(["x"])])
+"""Which arrays were null in input sets."""
+
+
+def test_nothing_is_excluded_where_no_input_set_with_or_without_an_array_was_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     image, kernel = build_text(text_of(LOOP.format(more="nop")), ".s"), kernel_of(ANY)
     signature, (x, *others) = kernel.signature, kernel.signature.arguments
     assert isinstance(x, Pointer)
     nullable = replace(kernel, signature=replace(signature, arguments=(replace(x, nullable=True), *others)))
     example, goals = {"x": np.ones(3, np.int32), "n": 3}, [tie_in(image)]
     assert never(kernel, image, {frozenset(): example}, goals)
-    for only in ({frozenset[str](): example}, {frozenset(["x"]): {"x": None, "n": 0}}):
-        assert not never(nullable, image, only, goals)
+    assert not never(nullable, image, {frozenset(): example}, goals)
+    monkeypatch.setattr(demand, "never_met", lambda *_: set(goals))
+    assert [bool(never(nullable, image, dict.fromkeys(seen, example), goals)) for seen in SEEN] == [False, False, True]
 
 
 def rare(inputs: Mapping[str, Any]) -> dict[str, Any]:
