@@ -21,7 +21,7 @@ from sim.check.aim.candidates import (
     elements_of,
 )
 from sim.check.aim.variables import variables_of
-from sim.kernels import Domain, Kernel, parse_prototype
+from sim.kernels import Domain, Kernel, Pointer, parse_prototype
 
 Inputs = Mapping[str, Any]
 
@@ -106,7 +106,10 @@ def test_a_set_that_was_made_of_another_tells_what_no_domain_declares_if_the_ker
 
 def test_a_pointer_that_may_be_null_is_null_in_the_fewer_of_the_sets_near_steps() -> None:
     name, signature = parse_prototype("void f(const int32_t x[n], const int32_t bias[n], int32_t out[n], size_t n)")
-    arguments = tuple(replace(one, nullable=True) if one.name == "bias" else one for one in signature.arguments)
+    arguments = tuple(
+        replace(one, nullable=True) if isinstance(one, Pointer) and one.name == "bias" else one
+        for one in signature.arguments
+    )
 
     def golden(inputs: Inputs) -> dict[str, Any]:
         return {"out": (inputs["x"].astype(np.int64) + (0 if inputs["bias"] is None else inputs["bias"]) >> 8) % 64}

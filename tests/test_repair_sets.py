@@ -312,7 +312,15 @@ def test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_
     lines = [("ldr w0, [x1]", 1), ("ldrb w2, [x1]", 2), ("ldr w4, [x1]", 3), ("ldr q5, [x1]", 4), ("ldr w6, [x1]", 5)]
     code = code_of(lines, [Symbol("table", 0x3000, 16)])
     data = register_of([7, -1, 2**31 - 1, 5], 32)
-    read = {(0, 0x3004, 4), (1, 0x300F, 1), (2, 0x3004, 4), (3, 0x3000, 16), (4, 0x3006, 4), (4, 0x3010, 4)}
+    read = {
+        (0, 0x3004, 4),
+        (1, 0x300F, 1),
+        (2, 0x3004, 4),
+        (3, 0x3000, 16),
+        (4, 0x3000, 4),
+        (4, 0x3006, 4),
+        (4, 0x3010, 4),
+    }
 
     class Read(Asked):
         data_read = frozenset((START + 4 * number, address, size) for number, address, size in read)
@@ -335,11 +343,12 @@ def test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_
         for element, by_line in (
             ("element 1", [([0], ""), ([2], ""), ([0, 2], "f.c:9")]),
             ("element 15", [([1], "f.c:9")]),
+            ("element 0", [([4], "f.c:9")]),
             ("byte 6", [([4], "f.c:9")]),
         )
         for says in ("1 added to", "1 taken from")
         for numbers, table in by_line
     ]
-    (more, *_), *_, (byte_more, *_), (byte_less, *_), _, _ = other_elements(code, trials)
+    (more, *_), *_, (byte_more, *_), (byte_less, *_), _, _, _, _ = other_elements(code, trials)
     assert [made(more, 0x3004), made(more, 0x3000), made(more, 0x3008)] == [0, 7, 2**31 - 1]
     assert [made(byte_more, 0x300F), made(byte_less, 0x300F), made(byte_less, 0x300C)] == [1, 255, 5]

@@ -87,6 +87,9 @@ def test_the_shortest_of_long_failing_calls_are_cut(image: Image) -> None:
     trials = trials_of(image, [long] * (CUT + 1))
     assert trials.failing[:CUT] == [*range(CUT + 1, 2 * CUT + 1)]
     assert trials.failing[CUT:] == [*range(CUT + 1)]
+    before = trials.spent
+    trials.matters({})  # which runs the shortest one twice: of 8 elements, for windows of 4 were too many
+    assert trials.spent - before == 2 * (took(8) + PER_CALL)
     assert trials_of(image, [long - 3]).failing == [0]
     assert trials_of(image, [long], kernel(sample=lambda rng: {"x": np.zeros(1, np.int32), "n": 1})).failing == [0]
 

@@ -236,3 +236,9 @@ def test_a_short_variable_of_32_bits_passes_on_what_is_kept() -> None:
         name = f"x{3 if 'w3' in store else 4}"
         after = run(stored, loaded, **{name: number % 2**32}).registers
         assert after[f"x{9 if 'w3' in store else 10}"] == number % 2**32
+
+
+def test_a_slot_that_is_loaded_as_a_word_too_is_no_short_variable() -> None:
+    lines = [("strh w3, [sp, #4]", 1), ("ldrh w4, [sp, #4]", 2), ("ldr w5, [sp, #4]", 3)]
+    assert list(wider_variables(code_of(lines))) == []
+    assert len(list(wider_variables(code_of(lines[:2])))) == 1
