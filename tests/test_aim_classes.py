@@ -20,7 +20,7 @@ from sim.check.aim import demand
 from sim.check.aim.aiming import aim
 from sim.check.aim.classes import EXECUTIONS, ClassesMet
 from sim.check.aim.demand import IN_ALL, ROUNDS
-from sim.check.aim.power import OperandsMet
+from sim.check.aim.power import OperandsMet, Power
 from sim.check.aim.ranges import Elements, Ranges, held
 from sim.check.aim.solving import Sought
 from sim.check.check import Job, jobs_of
@@ -288,12 +288,16 @@ def test_what_registers_hold_in_calls_is_what_was_said_of_them(tmp_path: Path) -
     assert compared > 1000
 
 
-def operands(code: str, golden: Any, path: Path, **domain: Domain) -> dict[str, OperandsMet]:
-    """What is said of the classes of the shift, by name."""
+def power(code: str, golden: Any, path: Path, **domain: Domain) -> Power:
     source = path / "f.s"
     source.write_text(f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n")
     kernel = kernel_of(golden, **domain)
-    found = aim(kernel, [Job(source, ())], make_vectors(kernel, 100, 1)).power.operands
+    return aim(kernel, [Job(source, ())], make_vectors(kernel, 100, 1)).power
+
+
+def operands(code: str, golden: Any, path: Path, **domain: Domain) -> dict[str, OperandsMet]:
+    """What is said of the classes of the shift, by name."""
+    found = power(code, golden, path, **domain).operands
     return {met.name: met for met in found if met.instruction.startswith("srshl")}
 
 
@@ -320,3 +324,9 @@ def test_what_is_possible_by_ranges_alone_is_excluded_by_following_the_code(tmp_
     """Memory may hold odd numbers, as far as the ranges of registers know."""
     tie = operands(SHIFTED, rounded, tmp_path, shift=Domain(1, 1), x=Domain(choices=(0, 2, 4)))["tie"]
     assert tie.why_not == "none can: no input brings it about"
+
+
+def test_of_a_mistake_that_is_shown_it_is_not_said_that_it_changes_nothing(tmp_path: Path) -> None:
+    tried = power(SHIFTED, rounded, tmp_path, shift=Domain(1, 3)).mistakes
+    (mistake,) = [one for one in tried if one.instead.startswith("sshl ")]
+    assert (mistake.kind, mistake.shown, mistake.impossible) == ("round", True, False)
