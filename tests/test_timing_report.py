@@ -219,6 +219,12 @@ def test_a_loop_that_took_another_way_once_is_not_uniform() -> None:
     assert [uniform_loop(stream, loop.longest) for loop in find_loops(stream)] == [None]
 
 
+def test_a_loop_that_took_another_way_of_as_many_instructions_once_is_not_uniform() -> None:
+    head, one, other, back = (0, "cbnz x1, #0x1008"), (1, "b #0x100c"), (2, "nop "), (3, "cbnz x2, #0x1000")
+    stream = walk(head, one, back, *[head, other, back] * 6)
+    assert [uniform_loop(stream, loop.longest) for loop in find_loops(stream)] == [None]
+
+
 def test_a_loop_that_took_another_way_in_a_shorter_entry_has_no_bounds() -> None:
     head, odd, back, again = (0, "cbnz x1, #0x1008"), (1, "nop "), (2, "cbnz x2, #0x1000"), (3, "nop ")
     found = report("x", schedule(walk(*[head, back] * 6, again, head, odd, back, head, back, again), small_core()))
