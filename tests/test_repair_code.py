@@ -194,13 +194,15 @@ def test_calls_of_calls_are_told_by_the_frames_that_functions_keep() -> None:
     change = shifted_otherwise()
     framed = code_of([*LINES[:23], ("mov x29, sp", 9), *LINES[24:]], [Symbol("f", START), Symbol("g", at(23))])
     frames = {0x1000: (0x2000).to_bytes(8, "little") + (at(21) + 4).to_bytes(8, "little"),
-              0x2000: (0x3000).to_bytes(8, "little") + (0x804).to_bytes(8, "little")}  # fmt: skip
+              0x2000: (0x3000).to_bytes(8, "little") + (0x804).to_bytes(8, "little"),
+              0x3000: (0x4000).to_bytes(8, "little") + (0x904).to_bytes(8, "little")}  # fmt: skip
     for code, x30 in ((CODE, at(20) + 4), (framed, 0)):
         state = State({"x1": 0x8000_0000, "x30": x30, "x29": 0x1000}, frames)
-        first, second = ((at(20), at(21)), (at(21), 0x800))[code is framed]
+        first, second, third = ((at(20), at(21), 0x800), (at(21), 0x800, 0x900))[code is framed]
         for callers, is_called in (
             ([(first,)], True), ([(first,), (second,)], True), ([(4, first)], True), ([(second,)], False),
-            ([(first,), (first,)], False), ([(4,), (second,)], False),
+            ([(first,), (first,)], False), ([(4,), (second,)], False), ([(first,), (second,), (third,)], True),
+            ([(first,), (second,), (second,)], False),
         ):  # fmt: skip
             found = only_from(code, change, callers)
             assert found is not None

@@ -236,11 +236,13 @@ def test_a_number_in_several_places_is_tried_one_further_from_0_and_one_nearer()
         ("add w0, w1, #5", 1), ("sub w2, w1, #5", 2), ("mov w3, #-5", 3), ("cmp w4, #0x63", 4), ("mov w5, #0x63", 4),
         ("mov w6, #0", 5), ("mov w7, #0", 6), ("add x8, sp, #0x63", 7), ("b #0x63", 7), ("adr x9, #0x63", 7),
         ("ldr w9, [x1, #5]", 7), ("mov w10, #0x11", 8), ("tbz w1, #0x11, #0x11", 8),
+        ("mov w11, #1", 9), ("mov w12, #-1", 9),
     ])  # fmt: skip
     assert asked(code) == (
         [
             ["cmp w4, #0x64", "mov w5, #0x64"], ["cmp w4, #0x62", "mov w5, #0x62"],
             ["add w0, w1, #6", "sub w2, w1, #6", "mov w3, #-6"], ["add w0, w1, #4", "sub w2, w1, #4", "mov w3, #-4"],
+            ["mov w11, #2", "mov w12, #-2"], ["mov w11, #0", "mov w12, #0"],
         ],
         [],
     )  # fmt: skip
