@@ -274,6 +274,7 @@ def test_an_instruction_takes_a_number_wherever_it_reads_a_register() -> None:
         ("add w0, w1, #5", {"w1": "x1"}),
         ("madd x0, x1, x2, x3", {"x1": "x1", "x2": "x2", "x3": "x3"}),
         ("bsl v0.16b, v1.16b, v2.16b", {"v0.16b": "v0", "v1.16b": "v1", "v2.16b": "v2"}),
+        ("tbl v0.16b, {v1.16b, v2.16b}, v3.16b", {"v3.16b": "v3"}),
         ("sqxtn v0.4h, v1.4s", {}),
         ("csel w0, w1, w2, lt", {"w1": "x1", "w2": "x2"}),
         ("mov w0, w1", {}),

@@ -19,6 +19,8 @@ Change = Callable[[Lane, Int, Lane], Lane]
 LEFT_OUT: Final = "left out"
 ELEMENTS: Final = (8, 16, 32)
 """Bits that the numbers of a vector may have that is loaded."""
+_OPERANDS: Final = re.compile(r", (?![^{]*})")
+"""What is between operands, but not between the registers of a list."""
 _MOVES: Final = re.compile(r"(?:ldu?r|ldp|fmov|adrp?)\w*")
 """What takes no part in the arithmetic."""
 _BY_REGISTER: Final = re.compile(r"[su]q?r?shl|[al]s[lr]")
@@ -66,7 +68,7 @@ def computes(instruction: Instruction) -> bool:
 def steps_of(instruction: Instruction) -> Iterator[OtherStep]:
     """A step of the arithmetic too few or too many."""
     operands = operands_of(instruction)
-    form, texts = instruction.form, instruction.text.partition(" ")[2].split(", ")
+    form, texts = instruction.form, _OPERANDS.split(instruction.text.partition(" ")[2])
     for says, at, change in _changes_before(instruction, operands):
         yield OtherStep(says, _on(form, at, change), _place(operands[at]), change in (_add_half, _take_half))
     name = form.mnemonic
@@ -76,7 +78,7 @@ def steps_of(instruction: Instruction) -> Iterator[OtherStep]:
     if form.shape.startswith(("[", "cond")) or not computes(instruction) or name in ("mov", "movi") or len(texts) > 4:
         return
     is_read = isinstance(operands[0], Vector) and operands[0].place in instruction.places_read
-    for at, operand in enumerate(operands[: None if len(operands) <= 4 else 0]):
+    for at, operand in enumerate(operands):
         if (at or is_read) and type(operand) is type(operands[0]) and operand.shape == operands[0].shape:
             yield OtherStep(f"{LEFT_OUT}, only {texts[at]} kept", _left_out(at))
 
