@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from sim.models.network import Network
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
-from support.planted_elements import fifty_other_layers, zero_points_of
-from support.planted_layers import Fault, FaultKind, Tensors, clean, fifty_layers, recorded
+from support.planted_elements import fifty_other_layers
+from support.planted_functions import fifty_functions
+from support.planted_layers import Fault, FaultKind, Tensors, clean, fifty_layers, recorded, zeros_of
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +140,9 @@ OTHERS = {
 MULTIPLIED = {  # of SUB no number of bytes here tells: tests/test_models_differences.py has those of int16
     "PRELU": (" of numbers from the zero point on", " of numbers below the zero point"),
     "TRANSPOSE_CONV": tuple(f" of channel {channel}" for channel in range(8)),
-    **dict.fromkeys(("ABS", "BATCH_MATMUL", "QUANTIZE", "LOGISTIC", "TANH"), ("",)),
+    **dict.fromkeys(("ABS", "BATCH_MATMUL", "QUANTIZE", "LOGISTIC", "TANH", "MEAN", "SOFTMAX"), ("",)),
+    "LEAKY_RELU": (" of numbers from the zero point on", " of numbers below the zero point"),
+    "HARD_SWISH": (" of the input", " of min(max(x + 3, 0), 6) / 6"),
 }
 ONCE = {
     "SUB": "subtract_tflite_single_rounding",
@@ -157,11 +161,11 @@ def words_of(network: Network, fault: Fault) -> str:
             side = "more" if fault.by > 0 else "less"
             return f"with the multiplier{MULTIPLIED[layer.operator][fault.where]} one {side}, "
         case "zero point":
-            return f" of {network.tensors[zero_points_of(layer)[fault.where]].name}, "
+            return f" of {network.tensors[zeros_of(layer)[fault.where]].name}, "
         case "bound":
             return f"with the {('lower', 'upper')[fault.where]} bound "
         case "rounding":
-            return ONCE[layer.operator]
+            return fault.other or ONCE[layer.operator]
 
 
 @pytest.mark.parametrize(
@@ -177,19 +181,67 @@ def words_of(network: Network, fault: Fault) -> str:
 )  # fmt: skip
 def test_a_fault_of_every_other_operator_is_named(seed: int, operator: str, kind: FaultKind, tmp_path: Path) -> None:
     """The first of its kind that changes anything."""
-    file = tmp_path / "net.tflite"
-    file.write_bytes(fifty_other_layers(seed))
-    network = read_tflite(file)
-    tensors = clean(network, seed, "double_rounding")
-    layers = [one for one in network.layers if one.operator == operator]
-    places = {"multiplier": len(MULTIPLIED.get(operator, ())), "zero point": len(zero_points_of(layers[0])), "bound": 2}
-    for layer, where, by in product(layers, range(places.get(kind, 1)), (1, -1)):
-        fault = Fault(layer.number, kind, by, where, "single_rounding" if kind == "rounding" else "")
-        made = recorded(network, tensors, "double_rounding", fault)
-        if (made[layer.outputs[0]] != tensors[layer.outputs[0]]).any():
-            break
-    else:
-        raise AssertionError("nothing changes anything")
-    (apart,) = told(network, made).apart
-    assert (apart.layer.number, apart.first) == (layer.number, first_difference(network, tensors, made, layer.number))
-    assert any(one.kind == kind and words_of(network, fault) in one.told for one in apart.causes), (fault, apart.causes)
+    assert_a_fault_is_named(fifty_other_layers, [seed], operator, kind, ONCE.get(operator, ""), tmp_path)
+
+
+FUNCTIONS = {  # and another arithmetic of each
+    "LEAKY_RELU": ("leaky_relu_of_8_bits",),
+    "HARD_SWISH": (),  # of vectors it gives all layers of these nets, one by one or not
+    "MEAN": ("mean_by_single_rounding", "mean_by_reciprocal", "mean_in_float32"),
+    "SOFTMAX": ("softmax_in_fixed_point",),
+}
+OF_INT16 = 2
+"""A seed whose net is of int16."""
+
+
+@pytest.mark.parametrize(
+    ("seed", "operator", "kind", "other"),
+    [
+        *((0, operator, "rounding", other) for operator, others in FUNCTIONS.items() for other in others),
+        (OF_INT16, "LEAKY_RELU", "rounding", "single_rounding"),  # of these bytes no number tells it
+        (OF_INT16, "SOFTMAX", "rounding", "softmax_by_interpolation_of_float32"),
+        *((0, operator, "multiplier", "") for operator in ("LEAKY_RELU", "HARD_SWISH", "MEAN")),
+        *((OF_INT16, operator, "multiplier", "") for operator in ("LEAKY_RELU", "MEAN", "SOFTMAX")),
+        *((1, operator, kind, "") for operator in FUNCTIONS for kind in ("zero point", "bound")),
+    ],
+)  # fmt: skip
+def test_a_fault_of_every_function_is_named(
+    seed: int, operator: str, kind: FaultKind, other: str, tmp_path: Path
+) -> None:
+    """Of SOFTMAX the zero point is prescribed: what a device adds instead is found all the same."""
+    assert_a_fault_is_named(fifty_functions, range(seed, 60, 3), operator, kind, other, tmp_path)
+
+
+def assert_a_fault_is_named(
+    content: Callable[[int], bytes], seeds: Iterable[int], operator: str, kind: FaultKind, other: str, folder: Path
+) -> None:
+    """The first of a kind, in any layer of an operator in the nets of these seeds, that changes anything.
+
+    A rounding that gives all other layers too nobody can tell from a device that has it everywhere.
+    """
+    for network, right in nets_of(content, seeds, folder):
+        layers = [one for one in network.layers if one.operator == operator]
+        places = {"multiplier": len(MULTIPLIED.get(operator, ())), "zero point": len(zeros_of(layers[0])), "bound": 2}
+        for layer, where, by in product(layers, range(places.get(kind, 1)), (1, -1)):
+            fault = Fault(layer.number, kind, by, where, other if kind == "rounding" else "")
+            made = recorded(network, right, "double_rounding", fault)
+            if (made[layer.outputs[0]] != right[layer.outputs[0]]).any():
+                report = told(network, made)
+                if kind == "rounding" and not report.apart:  # it gives all layers, the others do not tell it
+                    continue
+                apart = next(one for one in report.apart if one.layer.number == layer.number)
+                assert {one.layer.number for one in report.apart} == {layer.number, *apart.instead}
+                first = first_difference(network, right, made, layer.number)
+                assert (apart.layer.number, apart.first) == (layer.number, first)
+                words = words_of(network, fault)
+                assert any(one.kind == kind and words in one.told for one in apart.causes), (fault, apart.causes)
+                return
+    raise AssertionError("nothing changes anything")
+
+
+def nets_of(content: Callable[[int], bytes], seeds: Iterable[int], folder: Path) -> Iterator[tuple[Network, Tensors]]:
+    """Nets, and what a device makes of each that is right."""
+    for seed in seeds:
+        (folder / "net.tflite").write_bytes(content(seed))
+        network = read_tflite(folder / "net.tflite")
+        yield network, clean(network, seed, "double_rounding")

@@ -52,6 +52,15 @@ def _sum_rounded_to_odd(x: Float64Array, y: Float64Array) -> Float64Array:
     return np.where(np.isfinite(nearest) & (error != 0) & is_even, other, nearest)
 
 
+def off_by(number: np.float32, units: int) -> np.float32:
+    """A number, or the next one above it (`units` 1) or below it (-1).
+
+    >>> float(off_by(np.float32(1), 1)), float(off_by(np.float32(1), -1)), float(off_by(np.float32(1), 0))
+    (1.0000001192092896, 0.9999999403953552, 1.0)
+    """
+    return np.float32(np.nextafter(number, np.float32(np.inf * units))) if units else number
+
+
 def to_int32_ties_even(values: Float32s) -> Int32Array:
     """To the nearest int32, ties to even; saturates, NaN gives 0: FCVTNS, and nearbyint on AArch64.
 

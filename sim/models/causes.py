@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sim.explanation.addition import Addition, IntegerAddition
 from sim.explanation.explanation import listed
 from sim.explanation.question import Question, QuestionError, QuestionPart
-from sim.explanation.rule import Candidate, CandidateRule
+from sim.explanation.rule import Candidate, CandidateRule, Integers, Operands, RuleStep
 from sim.explanation.scaling import ByteRounding, FixedPoint, FloatScaling
 from sim.models.computed import computed
 from sim.models.layers import Several, ToReals
@@ -71,7 +71,14 @@ def causes_of(
             if isinstance(made, np.ndarray | ToReals | Several):
                 continue
             (asked,) = question_of(made, question.output).parts
-        except (NotComputed, QuestionError):
+        except NotComputed:
+            by = _zero_point(other, changed) - _zero_point(network, layer)
+            for base in bases if by else ():  # a zero point that is prescribed: the numbers before the bounds move
+                moved = replace(base, rule=_Placed(base.rule, by))
+                if _gives(moved, part, yours, wrong[base.rule.name]):
+                    found.setdefault((kind, told), {})[base.rule.name] = None
+            continue
+        except QuestionError:
             continue
         limits = asked.candidates[0].limits
         for one in asked.candidates:
@@ -86,6 +93,29 @@ def causes_of(
 
 def _give(names: Sequence[str]) -> str:
     return f"{listed(names)} {'give' if len(names) > 1 else 'gives'} all elements"
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A rule whose numbers are so many more."""
+
+    rule: CandidateRule
+    by: int
+    rises: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.rule.name
+
+    @property
+    def note(self) -> str:
+        return self.rule.note
+
+    def run(self, operands: Operands) -> Integers:
+        return self.rule.run(operands) + self.by
+
+    def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
+        return self.rule.steps(element)
 
 
 @dataclass(frozen=True)
@@ -188,6 +218,11 @@ def _of_operands(network: Network, layer: NetworkLayer) -> Iterator[tuple[CauseK
                 yield "zero point", told, _with_zero_point(network, tensor, other), layer
     if len(layer.inputs) > bias and layer.inputs[bias] >= 0:
         yield "bias", "the bias left out", network, replace(layer, inputs=layer.inputs[:bias])
+
+
+def _zero_point(network: Network, layer: NetworkLayer) -> int:
+    scale = network.output_of(layer).scale
+    return 0 if scale is None else scale.zero_point
 
 
 def _with_zero_point(network: Network, tensor: NetworkTensor, zero: int) -> Network:

@@ -29,6 +29,14 @@ from support.planted_elements import (
     placed_otherwise,
     zero_points_of,
 )
+from support.planted_functions import (
+    FUNCTION_MULTIPLIERS,
+    Planted,
+    fifty_functions,
+    made_by_function,
+    others_of,
+    zeros_of_function,
+)
 from support.tflite_models import ModelWriter
 
 Tensors = dict[int, npt.NDArray[Any]]
@@ -109,7 +117,9 @@ def fifty_layers(seed: int) -> bytes:
     return made.content()
 
 
-NETS: Mapping[str, Callable[[int], bytes]] = {"windows": fifty_layers, "elements": fifty_other_layers}
+NETS: Mapping[str, Callable[[int], bytes]] = {
+    "windows": fifty_layers, "elements": fifty_other_layers, "functions": fifty_functions,
+}  # fmt: skip
 """Of a seed, by what their layers are."""
 
 
@@ -120,8 +130,11 @@ def _derived(factor: float) -> tuple[int, int]:
 
 def clean(network: Network, seed: int, convention: str) -> Tensors:
     """What a device makes that is right."""
-    drawn = np.random.default_rng(seed).integers(-128, 128, (1, SIZE, SIZE, CHANNELS)).astype(np.int8)
-    return forward(network, {network.inputs[0]: drawn}, convention)
+    x, rng = network.tensors[network.inputs[0]], np.random.default_rng(seed)
+    limits = np.iinfo(x.dtype)
+    assert x.shape is not None
+    drawn = rng.integers(limits.min, limits.max + 1, x.shape).astype(x.dtype)
+    return forward(network, {x.number: drawn}, convention)
 
 
 def recorded(network: Network, tensors: Tensors, convention: str, fault: Fault) -> Tensors:
@@ -134,18 +147,21 @@ def recorded(network: Network, tensors: Tensors, convention: str, fault: Fault) 
 def faulty(network: Network, layer: NetworkLayer, tensors: Tensors, convention: str, fault: Fault) -> npt.NDArray[Any]:
     """A layer's output, written once more from its sums: with the wrong number, or rounded otherwise."""
     if fault.kind == "zero point":
-        network = with_zero_point(network, zero_points_of(layer)[fault.where], fault.by)
-    made = computed(network, layer, tensors)
-    assert isinstance(made, Requantized | Added | Pooled | ByRules | Activated)
+        network = with_zero_point(network, zeros_of(layer)[fault.where], fault.by)
+    is_function = layer.operator in FUNCTION_MULTIPLIERS
+    made = None if is_function else computed(network, layer, tensors)
+    assert made is None or isinstance(made, Requantized | Added | Pooled | ByRules | Activated)
     dtype = network.output_of(layer).dtype
     limits = np.iinfo(dtype)
-    minimum, maximum = (None, None) if isinstance(made, Activated) else (made.minimum, made.maximum)
+    minimum, maximum = (None, None) if made is None or isinstance(made, Activated) else (made.minimum, made.maximum)
     ends = [limits.min if minimum is None else minimum, limits.max if maximum is None else maximum]
     if fault.kind == "bound":
         ends[fault.where] = int(np.clip(ends[fault.where] + fault.by, limits.min, limits.max))
     rounding = fault.other if fault.kind == "rounding" else convention
     by = fault.by if fault.kind == "multiplier" else 0
-    if isinstance(made, Requantized):
+    if is_function:
+        placed = made_by_function(network, layer, tensors, Planted(fault.other, by, fault.where if by else 0))
+    elif isinstance(made, Requantized):
         placed = scaled(made, rounding, by, fault.where) + made.zero_point
     elif isinstance(made, Added):
         placed = added(made, fault.kind == "rounding", by, fault.where)
@@ -154,6 +170,11 @@ def faulty(network: Network, layer: NetworkLayer, tensors: Tensors, convention: 
     else:
         placed = placed_otherwise(network, layer, tensors, fault.kind == "rounding", (by, fault.where if by else 0))
     return np.asarray(np.clip(placed, ends[0], ends[1]), dtype)
+
+
+def zeros_of(layer: NetworkLayer) -> tuple[int, ...]:
+    is_function = layer.operator in FUNCTION_MULTIPLIERS
+    return zeros_of_function(layer) if is_function else zero_points_of(layer)
 
 
 def scaled(made: Requantized, convention: str, by: int, channel: int) -> npt.NDArray[np.int64]:
@@ -203,11 +224,14 @@ def drawn_fault(network: Network, kind: FaultKind, convention: str, rng: np.rand
     """Any of the kind, in any layer that can have it."""
     layer = network.layers[int(rng.integers(len(network.layers)))]
     by = int(rng.choice([-1, 1]))
-    multipliers = {"ADD": 3, "AVERAGE_POOL_2D": 0, **MULTIPLIERS}.get(layer.operator, CHANNELS)
-    zeros = len(zero_points_of(layer))
+    own = {"ADD": 3, "AVERAGE_POOL_2D": 0, **MULTIPLIERS, **FUNCTION_MULTIPLIERS}
+    multipliers = own.get(layer.operator, CHANNELS)
+    zeros = len(zeros_of(layer))
     if kind == "rounding":
         if layer.operator in ("LOGISTIC", "TANH"):  # there is one
             return drawn_fault(network, kind, convention, rng)
+        if layer.operator in FUNCTION_MULTIPLIERS:
+            return Fault(layer.number, kind, 0, 0, str(rng.choice(others_of(network, layer))))
         others = [one for one in CONVENTIONS if one != convention]
         twice = "single_rounding" if layer.operator in ("ADD", *ONLY_TWO_ROUNDINGS) else ""
         pools = layer.operator == "AVERAGE_POOL_2D"

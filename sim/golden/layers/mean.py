@@ -11,6 +11,7 @@ import numpy as np
 
 from sim.golden.derivation import derive_tflite
 from sim.golden.fixed_point import Int32Array, Int64Array
+from sim.golden.floating_point import off_by
 
 Rescale = Callable[[Int64Array, int, int], Int32Array]
 _MOST_BITS: Final = 32
@@ -18,12 +19,13 @@ _MOST_BITS: Final = 32
 
 
 class MeanScales(NamedTuple):
-    """Scales and zero points of input and output."""
+    """Scales and zero points of input and output, and how many units in the last place what multiplies sums is off."""
 
     input: np.float32
     input_zero: int
     output: np.float32
     output_zero: int
+    units: int = 0
 
 
 def mean_in_fixed_point(sums: Int64Array, count: int, by: MeanScales, rescale: Rescale) -> Int64Array:
@@ -35,7 +37,7 @@ def mean_in_fixed_point(sums: Int64Array, count: int, by: MeanScales, rescale: R
     """
     derived = derive_tflite(float(by.input) / float(by.output))
     moved = min(count.bit_length() - 1, _MOST_BITS, 31 + derived.left_shift)
-    multiplier = (derived.multiplier << moved) // count
+    multiplier = (derived.multiplier << moved) // count + by.units
     scaled = rescale(sums - by.input_zero * count, multiplier, derived.left_shift - moved)
     return scaled.astype(np.int64) + by.output_zero
 
@@ -50,7 +52,8 @@ def mean_of_raw_sums(sums: Int64Array, count: int, by: MeanScales, rescale: Resc
     single = np.float32
     zero = single(by.input_zero) * by.input / by.output
     bias = by.output_zero - int(zero + np.copysign(single(0.5), zero))
-    return rescale(sums, *derive_tflite(by.input / (single(count) * by.output))).astype(np.int64) + bias
+    derived = derive_tflite(by.input / (single(count) * by.output))
+    return rescale(sums, derived.multiplier + by.units, derived.left_shift).astype(np.int64) + bias
 
 
 def mean_by_reciprocal(sums: Int64Array, count: int, by: MeanScales) -> Int64Array:
@@ -59,7 +62,7 @@ def mean_by_reciprocal(sums: Int64Array, count: int, by: MeanScales) -> Int64Arr
     >>> mean_by_reciprocal(np.array([-9, 9]), 6, MeanScales(np.float32(1), 0, np.float32(1), 5))
     array([4, 6])
     """
-    scale = by.input / by.output * (np.float32(1) / np.float32(count))
+    scale = off_by(by.input / by.output * (np.float32(1) / np.float32(count)), by.units)
     offset = np.float32(by.output_zero) - np.float32(by.input_zero * count) * scale
     return np.asarray(np.rint(sums.astype(np.float32) * scale + offset), np.int64)
 
@@ -72,7 +75,8 @@ def mean_of_scaled_sums(sums: Int64Array, count: int, by: MeanScales, rescale: R
     array([3, 7])
     """
     derived = derive_tflite(float(by.input) / float(by.output))
-    scaled = rescale(sums - by.input_zero * count, *derived).astype(np.int64)
+    multiplier = derived.multiplier + by.units
+    scaled = rescale(sums - by.input_zero * count, multiplier, derived.left_shift).astype(np.int64)
     return np.asarray(np.sign(scaled) * ((np.abs(scaled) + count // 2) // count) + by.output_zero)
 
 
@@ -84,7 +88,7 @@ def mean_in_float32(sums: Int64Array, count: int, by: MeanScales, raised: float 
     >>> mean_in_float32(np.array([-9, 9]), 6, MeanScales(np.float32(1), 0, np.float32(1), 5))
     array([3, 7])
     """
-    scale = by.input / by.output
+    scale = off_by(by.input / by.output, by.units)
     mean = sums.astype(np.float32) / np.float32(count)
     placed = (mean * scale + (np.float32(-by.input_zero) * scale + np.float32(raised))).astype(np.float64)
     return np.asarray(np.trunc(placed + np.copysign(0.5, placed)), np.int64) + by.output_zero

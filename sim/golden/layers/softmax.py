@@ -3,7 +3,8 @@
     out = exp(b*s * (q - max)) / sum of these / output scale, rounded, + zero        before the bounds
 
 They part next to ties only.  `rows` are arrays of bytes (int8 or uint8), or where that is said of int16, of any number
-of axes, one at least; results are int64 of their shape.  Source: docs/spec/neighbours.md sections 29, 31 and 32.
+of axes, one at least; results are int64 of their shape.  `units`, 1 or -1, is by how many units in the last place what
+multiplies differences, an integer or float32, is off.  Source: docs/spec/neighbours.md sections 29, 31 and 32.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from sim.golden.fixed_point import (
     divide_by_power_of_two_ties_away,
     doubling_high_multiply,
 )
+from sim.golden.floating_point import off_by
 from sim.golden.layers.gemmlowp import exp_of_minus, one_over_one_plus
 from sim.golden.layers.interpolation import Float, interpolated, table_of
 from sim.golden.scaling import double_rounding
@@ -45,7 +47,9 @@ class SoftmaxScales(NamedTuple):
     beta: np.float32
 
 
-def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, to_int16: bool = False) -> Steps:
+def by_table(
+    rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, units: int = 0, to_int16: bool = False
+) -> Steps:
     """Every intermediate value: difference, exp (float32), sum, scaled, output.
 
     Sums are added in float32, one after the other.  To uint8 a half is added in float32 and the rest cut off.
@@ -54,7 +58,7 @@ def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, to
     array([[-48, -40, -40]])
     """
     difference = _differences(rows)
-    table = _exp(-scales.input * scales.beta)
+    table = _exp(-off_by(scales.input * scales.beta, units))
     powers = table[difference]
     total = np.add.accumulate(powers, axis=-1, dtype=np.float32)[..., -1:]
     scaled = powers * (np.float32(1) / (total * scales.output))
@@ -64,7 +68,7 @@ def by_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, to
     return {"difference": difference, "exp": powers, "sum": total, "scaled": scaled, "output": output}
 
 
-def by_table_of_16_bits(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+def by_table_of_16_bits(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, units: int = 0) -> Steps:
     """The same with a table of uint16, exact sums and a multiplier of 31 bits: difference, exp, sum, output.
 
     >>> by = SoftmaxScales(*map(np.float32, (0.1, 1 / 256, 1)))
@@ -72,7 +76,8 @@ def by_table_of_16_bits(rows: npt.NDArray[Any], scales: SoftmaxScales, output_ze
     array([[-48, -40, -40]])
     """
     difference = _differences(rows)
-    table = (_exp(scales.input * -scales.beta) * np.float32(_LARGEST_OF_16)).astype(np.float64) + 0.5
+    reals = _exp(-off_by(scales.input * scales.beta, units)) * np.float32(_LARGEST_OF_16)
+    table = reals.astype(np.float64) + 0.5
     powers = np.minimum(table.astype(np.int64), _LARGEST_OF_16)[difference]
     total = powers.sum(axis=-1, keepdims=True)
     sums, places = np.unique(total, return_inverse=True)
@@ -82,7 +87,9 @@ def by_table_of_16_bits(rows: npt.NDArray[Any], scales: SoftmaxScales, output_ze
     return {"difference": difference, "exp": powers, "sum": total, "output": output}
 
 
-def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, to_int16: bool = False) -> Steps:
+def in_fixed_point(
+    rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, units: int = 0, to_int16: bool = False
+) -> Steps:
     """By gemmlowp's exp and reciprocal: difference, exp (units of 2^-31), sum (of 2^-19), share (of 2^-31), output.
 
     The output's scale is 1/256, of 16 bits 1/65536, whatever is given.  `ValueError`: beta times the input's scale is
@@ -95,7 +102,8 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
     factor = float(scales.beta) * float(scales.input) * 2.0**fraction
     if not factor > 1:
         raise ValueError(f"the scale is {scales.input} and beta {scales.beta}: their product has to be above 2^-26")
-    multiplier, left_shift = derive_tflite(factor)  # upstream's has a limit, from which on the radius is 0 anyway
+    derived, left_shift = derive_tflite(factor)  # upstream's has a limit, from which on the radius is 0 anyway
+    multiplier = derived + units
     radius = (((1 << DIFFERENCE_BITS) - 1) << fraction) >> left_shift
     difference = _differences(rows)
     scaled = doubling_high_multiply(-np.minimum(difference, radius) << left_shift, multiplier)
@@ -112,7 +120,9 @@ def in_fixed_point(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: i
     return {"difference": difference, "exp": powers, "sum": total, "share": share, "output": output}
 
 
-def by_interpolation(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, real: Float) -> Steps:
+def by_interpolation(
+    rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, real: Float, units: int = 0
+) -> Steps:
     """Of int16, to units of 2^-15: exp and 1 / (1 + x) by tables that are made in float32 or float64.
 
     Every intermediate value: difference (from -10 to 0 in 65535 steps), exp (2^-15), sum, reciprocal, output.
@@ -129,7 +139,8 @@ def by_interpolation(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero:
         raise ValueError(
             f"beta times the scale is {by}, or {rows.shape[-1]:,} numbers are a row: 32 bits do not hold it"
         )
-    difference = double_rounding(-_differences(rows), *derived).astype(np.int64)
+    multiplier = derived.multiplier + units
+    difference = double_rounding(-_differences(rows), multiplier, derived.left_shift).astype(np.int64)
     powers_of = table_of(_exp_in(real), _EXP_WIDTH, (-_LARGEST_OF_16, 0), real)
     powers = interpolated(np.maximum(difference + 32767, -32768), powers_of)
     total = powers.sum(axis=-1, keepdims=True)
@@ -149,7 +160,7 @@ def _exp_in(real: Float) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:
     return lambda x: np.asarray(real(np.exp(x.astype(np.float64))))
 
 
-def by_shifted_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+def by_shifted_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, units: int = 0) -> Steps:
     """ONNX Runtime's: a table of float32 as large as sums allow, and 1 / output scale cut to a whole number.
 
     `ValueError`: that times a number of the table leaves float32, of which upstream makes any byte.
@@ -160,8 +171,9 @@ def by_shifted_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero:
     """
     difference = _differences(rows)
     most = np.float32(np.finfo(np.float32).max) / np.float32(rows.shape[-1])
-    shift = max(0.0, float(np.log(np.float64(most))) - _KEPT) / float(scales.input)
-    table = np.exp((shift - np.arange(_BYTES)) * float(scales.input)).astype(np.float32)
+    scale = float(off_by(scales.input, units))
+    shift = max(0.0, float(np.log(np.float64(most))) - _KEPT) / scale
+    table = np.exp((shift - np.arange(_BYTES)) * scale).astype(np.float32)
     powers = table[difference]
     total = np.add.accumulate(powers, axis=-1, dtype=np.float32)[..., -1:]
     with np.errstate(over="ignore"):
@@ -172,13 +184,13 @@ def by_shifted_table(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero:
     return {"difference": difference, "exp": powers, "sum": total, "scaled": scaled, "output": output}
 
 
-def in_reals(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int) -> Steps:
+def in_reals(rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, units: int = 0) -> Steps:
     """The function in float64, rounded to float32, and that in units of the output to even: exp, scaled, output.
 
     >>> in_reals(np.array([[3, 4, 4]], np.int8), SoftmaxScales(*map(np.float32, (0.1, 1 / 256, 1))), -128)["output"]
     array([[-48, -40, -40]])
     """
-    powers = np.exp(float(scales.input) * -_differences(rows))
+    powers = np.exp(float(off_by(scales.input, units)) * -_differences(rows))
     scaled = (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float32) / scales.output
     return {"exp": powers, "scaled": scaled, "output": np.rint(scaled).astype(np.int64) + output_zero}
 
@@ -196,7 +208,7 @@ def _exp(factor: np.float32) -> npt.NDArray[np.float32]:
         return np.exp(products.astype(np.float64)).astype(np.float32)
 
 
-Way = Callable[[npt.NDArray[Any], SoftmaxScales, int], Steps]
+Way = Callable[..., Steps]
 WAYS: Final[Mapping[str, Way]] = {
     "softmax_by_table": by_table,
     "softmax_in_fixed_point": in_fixed_point,

@@ -5,7 +5,7 @@ Source: docs/spec/neighbours.md section 30.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -23,12 +23,15 @@ from sim.golden.layers.mean import (
     mean_of_raw_sums,
     mean_of_scaled_sums,
 )
-from sim.golden.scaling import double_rounding, double_rounding_ties_up
+from sim.golden.scaling import double_rounding, double_rounding_ties_up, single_rounding
 from sim.models.layers import Averaged
+from sim.models.rules.multiplied import SIDES
 
 BLOCK: Final = 16
 """Channels that TFLite's kernel of images takes at a time."""
 IN_BLOCKS: Final = "mean_of_raw_sums_in_blocks"
+BY_ONE_ROUNDING: Final = "mean_by_single_rounding"
+_IN_REALS: Final = ("mean_by_reciprocal", "mean_in_float32", "mean_in_float32_raised")
 _OLDER: Final = "older versions of TFLite and TensorFlow Lite Micro"
 
 
@@ -59,20 +62,31 @@ class Averaging:
             RuleStep("offset", placed, exact + by.output_zero),
         ]
 
+    def one_off(self) -> Iterator[tuple[str, Averaging]]:
+        """With what multiplies sums one unit in the last place off."""
+        for units, side in SIDES:
+            (same,) = (one for one in averaging_rules(self.made, units) if one.name == self.name)
+            what = "float32 scale one unit in the last place" if self.name in _IN_REALS else "multiplier one"
+            yield f"the {what} {side}", same
 
-def scales_of(made: Averaged) -> MeanScales:
-    return MeanScales(made.scale.scales[0], made.scale.zero_point, made.to.scales[0], made.to.zero_point)
+
+def scales_of(made: Averaged, units: int = 0) -> MeanScales:
+    return MeanScales(made.scale.scales[0], made.scale.zero_point, made.to.scales[0], made.to.zero_point, units)
 
 
-def averaging_rules(made: Averaged) -> list[Averaging]:
-    """Every way, TFLite's reference first."""
-    by, count = scales_of(made), made.count
+def averaging_rules(made: Averaged, units: int = 0) -> list[Averaging]:
+    """Every way, TFLite's reference first; `units` is by how many what multiplies sums is off."""
+    by, count = scales_of(made, units), made.count
     raw = partial(mean_of_raw_sums, count=count, by=by)
     once = partial(raw, rescale=double_rounding)
     found = [
         Averaging(
             "mean_in_fixed_point", "LiteRT's kernels but for images, and TensorFlow Lite Micro",
             partial(mean_in_fixed_point, count=count, by=by, rescale=double_rounding), made,
+        ),
+        Averaging(
+            BY_ONE_ROUNDING, "TFLite's single-rounding build",
+            partial(mean_in_fixed_point, count=count, by=by, rescale=single_rounding), made,
         ),
         Averaging("mean_in_float32", _OLDER, partial(mean_in_float32, count=count, by=by), made),
         Averaging("mean_in_float32_raised", _OLDER, partial(mean_in_float32, count=count, by=by, raised=0.5), made),

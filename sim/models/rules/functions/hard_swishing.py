@@ -5,18 +5,20 @@ Source: docs/spec/neighbours.md section 27.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 
 from sim.explanation.rule import Integers, Operands, RuleStep, is_tie
-from sim.golden.layers.hard_swish import BLOCK, factors_of, steps
+from sim.golden.layers.hard_swish import BLOCK, HardSwishFactors, factors_of, steps
 from sim.models.network import TensorScale
+from sim.models.rules.multiplied import one_unit_off
 
 _PARTS: Final = 1 << 15
+_MULTIPLIED: Final = {"output": "the input", "share": "min(max(x + 3, 0), 6) / 6"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,7 @@ class HardSwishing:
 
     scale: TensorScale
     to: TensorScale
+    factors: HardSwishFactors
     in_vectors: bool
     rises: bool = False
 
@@ -45,7 +48,7 @@ class HardSwishing:
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
         in_vector = self.in_vectors and not element["behind"]
         made = {name: int(value[0]) for name, value in self._steps(np.array([element["byte"]]), in_vector).items()}
-        left = factors_of(self.scale.scales[0], self.to.scales[0]).output.left_shift
+        left = self.factors.output.left_shift
         x = Fraction(float(self.scale.scales[0])) * (element["byte"] - self.scale.zero_point)
         units = x / Fraction(float(self.to.scales[0]))
         share = min(max(x + 3, Fraction(0)), Fraction(6)) / 6
@@ -59,9 +62,12 @@ class HardSwishing:
             RuleStep("offset", made["output"], units * share + self.to.zero_point),
         ]
 
+    def one_off(self) -> Iterator[tuple[str, HardSwishing]]:
+        for told, factors in one_unit_off(self.factors, _MULTIPLIED):
+            yield told, replace(self, factors=factors)
+
     def _steps(self, values: Integers, in_vectors: bool) -> Mapping[str, Integers]:
-        factors = factors_of(self.scale.scales[0], self.to.scales[0])
-        return steps(values, self.scale.zero_point, factors, self.to.zero_point, in_vectors)
+        return steps(values, self.scale.zero_point, self.factors, self.to.zero_point, in_vectors)
 
 
 def behind_vectors(count: int) -> Integers:
@@ -71,5 +77,5 @@ def behind_vectors(count: int) -> Integers:
 
 def hard_swish_rules(scale: TensorScale, to: TensorScale) -> list[HardSwishing]:
     """Both, the reference first; `ValueError` for scales that TFLite refuses."""
-    factors_of(scale.scales[0], to.scales[0])
-    return [HardSwishing(scale, to, in_vectors) for in_vectors in (False, True)]
+    factors = factors_of(scale.scales[0], to.scales[0])
+    return [HardSwishing(scale, to, factors, in_vectors) for in_vectors in (False, True)]

@@ -6,8 +6,8 @@ Source: docs/spec/neighbours.md sections 29, 31 and 32.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import exp, fsum
@@ -18,6 +18,7 @@ import numpy as np
 from sim.explanation.rule import Integers, Operands, RuleStep
 from sim.golden.layers.softmax import WAYS, WAYS_OF_INT16, WAYS_OF_ONNX, WAYS_TO_INT16, SoftmaxScales, Way
 from sim.models.layers import Normalized
+from sim.models.rules.multiplied import SIDES
 
 _USERS: Final = {
     "softmax_by_table": "TFLite's kernels but its reference",
@@ -28,15 +29,20 @@ _USERS: Final = {
     "softmax_in_reals": "",
     "softmax_by_shifted_table": "ONNX Runtime",
 }
+_BY_MULTIPLIER: Final = ("softmax_in_fixed_point", "softmax_by_interpolation", "softmax_by_interpolation_of_float32")
 _NEAR: Final = Fraction(1, 1 << 12)
 
 
 @dataclass(frozen=True, eq=False)
 class Normalizing:
-    """One way on a whole tensor; `operands["place"]` counts its numbers."""
+    """One way on a whole tensor; `operands["place"]` counts its numbers.
+
+    `units` is by how many in the last place what multiplies the differences is off.
+    """
 
     name: str
     made: Normalized
+    units: int = 0
     rises: bool = False
 
     @property
@@ -58,6 +64,11 @@ class Normalizing:
         placed = int(self._output.ravel()[element["place"]])
         return [RuleStep(f"exp of {by * (row[at] - max(row)):.6g} of {fsum(powers):.6g}", placed, exact, event)]
 
+    def one_off(self) -> Iterator[tuple[str, Normalizing]]:
+        what = "multiplier one" if self.name in _BY_MULTIPLIER else "float32 scale one unit in the last place"
+        for units, side in SIDES:
+            yield f"the {what} {side}", replace(self, units=units)
+
     @cached_property
     def _output(self) -> Integers:
         """Of the whole tensor, before the bounds."""
@@ -65,7 +76,7 @@ class Normalizing:
         beta = np.float32(1 if made.beta is None else made.beta)
         scales = SoftmaxScales(made.scale.scales[0], made.to.scales[0], beta)
         way = _ways(made)[self.name]
-        made_of_rows = way(made.as_rows(made.numbers), scales, made.to.zero_point)["output"]
+        made_of_rows = way(made.as_rows(made.numbers), scales, made.to.zero_point, units=self.units)["output"]
         output = np.empty(made.numbers.size, np.int64)
         output[made.as_rows(np.arange(output.size).reshape(made.numbers.shape))] = made_of_rows
         return output.reshape(made.numbers.shape)
