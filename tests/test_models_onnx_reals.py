@@ -135,6 +135,31 @@ def test_windows_are_added_one_behind_the_other(relu: bool, tmp_path: Path) -> N
     np.testing.assert_array_equal(made, output)
 
 
+@pytest.mark.parametrize(
+    ("options", "pads"),
+    [
+        ({"auto_pad": "VALID"}, [0, 0, 0, 0]),
+        ({"auto_pad": "SAME_UPPER"}, [0, 0, 1, 1]),
+        ({"auto_pad": "SAME_LOWER"}, [1, 1, 0, 0]),
+        ({"output_shape": [5, 4]}, [1, 1, 1, 0]),
+        ({"output_shape": [6, 3], "auto_pad": "SAME_UPPER"}, [0, 1, 1, 1]),
+        ({"output_shape": [6, 4], "auto_pad": "VALID"}, [1, 1, 0, 0]),
+    ],
+)
+def test_pads_that_are_a_word_or_the_outputs_shape_come_to_these(
+    options: dict[str, Any], pads: list[int], tmp_path: Path
+) -> None:
+    """Windows of 3 x 2 in strides of 2 and 1 over 3 x 4 pixels make 7 x 5, of which SAME leaves 6 x 4."""
+    weights = np.random.default_rng(8).integers(-127, 128, (3, 2, 3, 2)).astype(np.int8)
+    given: dict[str, Any] = {"strides": [2, 1]}
+    x = drawn((1, 3, 3, 4))
+    made = []
+    for how in (options, {"pads": pads}):
+        network = transposed_net(tmp_path, weights, x.shape, **given, **how)
+        made.append(forward(network, {number_of(network, "x"): x}, "fp32")[number_of(network, "y")])
+    np.testing.assert_array_equal(made[0], made[1])
+
+
 def test_real_sums_are_rounded_as_upstream_does_it() -> None:
     """All bits, which the bytes of a layer do not show."""
     weights = np.random.default_rng(7).integers(-127, 128, (130, 1, 1, 2)).astype(np.int8)
@@ -339,9 +364,12 @@ def test_what_is_not_resized_is_named(options: dict[str, Any], reason: str, tmp_
     ("image", "options", "reason"),
     [
         ((1, 3, 1, 1), {}, "it is not of images of two pixels and more"),
-        ((1, 3, 2, 2), {"auto_pad": "SAME_UPPER"}, "its padding is not stated as numbers"),
+        ((1, 3, 2, 2), {"auto_pad": "ROUND"}, "its padding is ROUND"),
+        ((1, 3, 2, 2), {"output_shape": [3, 4]}, "its output is 3 x 4, and its windows make 3 x 3"),
+        ((1, 3, 2, 2), {"output_shape": [3, 0]}, "its pads leave nothing of it"),
+        ((1, 3, 2, 2), {"pads": [0, 0, 1]}, "its pads are no sizes"),
         ((1, 3, 2, 2), {"group": 2}, "its groups do not go with its channels"),
-        ((1, 3, 2, 2), {"strides": [0, 1]}, "its strides, dilations or pads are no sizes"),
+        ((1, 3, 2, 2), {"strides": [0, 1]}, "its strides, dilations or windows are no sizes"),
         ((1, 3, 2, 2), {"strides": [1]}, "its strides are not two numbers"),
         ((1, 3, 2, 2), {"pads": [2, 0, 1, 0]}, "its pads leave nothing of it"),
         ((1, 3, 2, 2), {"dilations": [1 << 20, 1 << 20]}, "it takes"),

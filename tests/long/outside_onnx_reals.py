@@ -69,6 +69,22 @@ def test_every_transposed_convolution_is_named(relu: bool, bias: str, tmp_path: 
     assert told == ({False, True} if bias == "real" else {False})
 
 
+def test_pads_that_are_a_word_or_the_outputs_shape_are_taken_as_there(tmp_path: Path) -> None:
+    """Of every word with a shape and without, where the windows make as much or more; odd and even cuts."""
+    rng = np.random.default_rng(14)
+    for number in range(60):
+        size, strides, lengths = rng.integers(1, 5, 2), rng.integers(1, 4, 2), rng.integers(2, 6, 2)
+        word = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")[number % 4]
+        options: dict[str, Any] = {"strides": strides.tolist(), "auto_pad": word}
+        if word == "NOTSET" or number % 3 == 0:
+            whole = (lengths - 1) * strides + size
+            options["output_shape"] = np.maximum(whole - rng.integers(0, 4, 2), 1).tolist()
+        weights, image = rng.integers(-127, 128, (3, 2, *size)).astype(np.int8), (1, 3, *map(int, lengths))
+        network = transposed_net(tmp_path, weights, image, **options)
+        report = report_of(network, rng.integers(0, 256, image).astype(np.uint8), tmp_path)
+        assert "round_even_then_offset" in report.conventions, (size, lengths, options, report)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 @pytest.mark.parametrize("coordinates", COORDINATES)
 def test_every_image_between_four_numbers_is_named(coordinates: str, dtype: str, tmp_path: Path) -> None:

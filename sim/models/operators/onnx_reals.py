@@ -36,21 +36,20 @@ def _transposed(network: Network, layer: NetworkLayer, given: Inputs) -> ByRules
     options = layer.options
     if x.ndim != 4 or weights.ndim != 4 or x.shape[2] * x.shape[3] < 2:
         raise NotComputed("it is not of images of two pixels and more")
-    if options.get("auto_pad", "NOTSET") != "NOTSET" or "output_shape" in options:
-        raise NotComputed("its padding is not stated as numbers")
     groups, strides, dilations = (
         int(options.get("group", 1)),
         _pair(options, "strides", 1),
         _pair(options, "dilations", 1),
     )
-    pads, further = options.get("pads", [0] * 4), _pair(options, "output_padding", 0)
+    further = _pair(options, "output_padding", 0)
     if groups < 1 or x.shape[1] != len(weights) or len(weights) % groups or len(weights) > _MOST_CHANNELS:
         raise NotComputed("its groups do not go with its channels")
-    if len(pads) != 4 or min(*strides, *dilations) < 1 or min(*pads, *further) < 0 or min(weights.shape) < 1:
-        raise NotComputed("its strides, dilations or pads are no sizes")
+    if min(*strides, *dilations) < 1 or min(further) < 0 or min(weights.shape) < 1:
+        raise NotComputed("its strides, dilations or windows are no sizes")
     reach = [(of - 1) * dilation + 1 for of, dilation in zip(weights.shape[2:], dilations, strict=True)]
     lengths = [(of - 1) * stride + more for of, stride, more in zip(x.shape[2:], strides, reach, strict=True)]
     whole_lengths = [length + more for length, more in zip(lengths, further, strict=True)]
+    pads = _pads(options, whole_lengths, [of * stride for of, stride in zip(x.shape[2:], strides, strict=True)])
     if any(length <= pads[at] + pads[at + 2] for at, length in enumerate(whole_lengths)):
         raise NotComputed("its pads leave nothing of it")
     require_size((_AT_ONCE, len(x), weights.shape[1] * groups, *whole_lengths))
@@ -71,6 +70,27 @@ def _transposed(network: Network, layer: NetworkLayer, given: Inputs) -> ByRules
         dtype = np.dtype(network.output_of(layer).dtype)
         rules += quantizing_rules(made.ravel(), to.scales[0], to.zero_point, dtype, of)
     return _by_place(rules, sums.shape, network.output_of(layer).dtype)
+
+
+def _pads(options: Mapping[str, Any], whole: Sequence[int], same: Sequence[int]) -> Sequence[int]:
+    """Tops and lefts, then bottoms and rights: as they are stated, or what cuts `whole` to the output that is.
+
+    `same` is what SAME means. What is odd is cut at the end by SAME_UPPER, else at the beginning.
+    """
+    padding, lengths = options.get("auto_pad", "NOTSET"), options.get("output_shape")
+    if padding not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
+        raise NotComputed(f"its padding is {padding}")
+    if lengths is None and padding in ("NOTSET", "VALID"):
+        pads = options.get("pads", [0] * 4) if padding == "NOTSET" else [0] * 4
+        if len(pads) != 4 or min(pads) < 0:
+            raise NotComputed("its pads are no sizes")
+        return [int(pad) for pad in pads]
+    to = same if lengths is None else [int(length) for length in lengths][-2:]
+    cut = [of - length for of, length in zip(whole, to, strict=True)]
+    if lengths is not None and min(cut) < 0:
+        raise NotComputed(f"its output is {to[0]} x {to[1]}, and its windows make {whole[0]} x {whole[1]}")
+    smaller, larger = ([max(one + more, 0) // 2 for one in cut] for more in (0, 1))
+    return [*smaller, *larger] if padding == "SAME_UPPER" else [*larger, *smaller]
 
 
 def _weights(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
