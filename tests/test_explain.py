@@ -641,6 +641,13 @@ def test_low_byte_of_the_fused_path_is_told_as_in_row_9c() -> None:
     assert ("bounded_unless_equal", "maximum is 300: it must not exceed 255") in found.refused
 
 
+@pytest.mark.parametrize(("dtype", "ends"), [(np.int8, "-128..127"), (np.uint8, "0..255")])
+def test_a_zero_point_outside_the_bytes_is_refused_as_it_was_given(dtype: type[Any], ends: str) -> None:
+    """By the conventions of bytes; ACL's integer ones add any offset."""
+    found = sim.explain(np.array([44], dtype), accumulators=np.array([600]), multiplier=HALF, shift=0, zero_point=300)
+    assert ("round_even_then_offset", f"zero_point is 300: it must lie in {ends}") in found.refused
+
+
 def test_factor_1_is_derived_as_in_row_6() -> None:
     accumulators = np.array([100, 50, -128], np.int32)
     flushed = sim.explain(np.zeros(3, np.int8), accumulators=accumulators, scale=1.0)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from sim.explanation.limits import add_wrapped
 from sim.explanation.rule import Integers, Operands, RuleStep, fits_int32, is_tie, only
+from sim.golden.bounds import UINT8_MAX
 from sim.golden.fixed_point import doubling_high_multiply, shift_left_saturate, shift_left_wrap, wrap_int32
 from sim.golden.one_rounding import single_rounding_of_long_narrowed
 from sim.golden.scaling import (
@@ -204,6 +205,10 @@ class ByteRounding:
         with np.errstate(over="ignore"):
             product = operands["value"].astype(np.float32) * of_channels(self.scale, operands)
         zero = self.zero_point - self.lowest
+        if self.lowest and not 0 <= zero <= UINT8_MAX:  # told as it was given
+            raise ValueError(
+                f"zero_point is {self.zero_point}: it must lie in {self.lowest}..{self.lowest + UINT8_MAX}"
+            )
         return self.convention(product, np.float32(1), zero).astype(np.int64) + self.lowest
 
     def steps(self, element: Element) -> list[RuleStep]:
