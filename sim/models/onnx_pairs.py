@@ -15,7 +15,7 @@ from typing import Any, Final
 
 _BIASED: Final = ("Conv", "ConvTranspose", "Gemm")
 """Operators whose third input is a bias."""
-_OPERANDS: Final[Mapping[str, int]] = {
+OPERANDS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "PRelu"), 2),
     **dict.fromkeys(("GlobalAveragePool", "AveragePool", "Sigmoid", "Tanh", "Softmax", "LeakyRelu", "Concat"), 1),
     **dict.fromkeys(("MaxPool", "Resize", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze"), 1),
@@ -114,7 +114,7 @@ def _layer(node: Any, known: _Graph) -> GraphStep | None:
             return None
         scaled = [_scaled(before, before.input[0]), _scaled(node, node.output[0])]
         return GraphStep("QuantizeLinear", before.input[:1], node.output, node, scaled)
-    count = len(node.input) if node.op_type == "Concat" else _OPERANDS.get(node.op_type)
+    count = len(node.input) if node.op_type == "Concat" else OPERANDS.get(node.op_type)
     if count is None or len(node.input) < count or len(node.output) != 1:
         return None
     before = [known.dequantized(name) for name in node.input[:count]]
