@@ -134,9 +134,9 @@ def _averaging(sums: Int64Array, count: int, by: mean.MeanScales, other: str) ->
 
 def _normalizing(x: npt.NDArray[Any], by: softmax.SoftmaxScales, zero: int, fault: Planted) -> Int64Array:
     if x.dtype == np.int16:
-        made = softmax.by_interpolation(x, by, zero, np.float32 if fault.other else np.float64, fault.by)
+        made = softmax.by_interpolation(x, by, zero, np.float32 if fault.other else np.float64, units=fault.by)
     else:
-        made = (softmax.in_fixed_point if fault.other else softmax.by_table)(x, by, zero, fault.by)
+        made = (softmax.in_fixed_point if fault.other else softmax.by_table)(x, by, zero, units=fault.by)
     return np.asarray(made["output"], np.int64)
 
 

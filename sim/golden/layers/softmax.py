@@ -48,7 +48,7 @@ class SoftmaxScales(NamedTuple):
 
 
 def by_table(
-    rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, units: int = 0, to_int16: bool = False
+    rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, to_int16: bool = False, units: int = 0
 ) -> Steps:
     """Every intermediate value: difference, exp (float32), sum, scaled, output.
 
@@ -88,7 +88,7 @@ def by_table_of_16_bits(rows: npt.NDArray[Any], scales: SoftmaxScales, output_ze
 
 
 def in_fixed_point(
-    rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, units: int = 0, to_int16: bool = False
+    rows: npt.NDArray[Any], scales: SoftmaxScales, output_zero: int, to_int16: bool = False, units: int = 0
 ) -> Steps:
     """By gemmlowp's exp and reciprocal: difference, exp (units of 2^-31), sum (of 2^-19), share (of 2^-31), output.
 
