@@ -13,6 +13,7 @@ from rtl_models.synthesis import figures
 from rtl_models.synthesis.netlist import Size
 from rtl_models.synthesis.nextpnr import PlacedDesign
 from rtl_models.tools import build_cache, locks
+from rtl_models.tools.environment import Finished
 from rtl_models.tools.locks import alone
 from support.command import lanewise
 
@@ -61,18 +62,12 @@ def test_synthesis_says_that_it_waits_for_another_one(
     assert (done.exit_code, done.stderr.startswith(said)) == (0, True)
 
 
-def test_what_is_built_for_the_first_time_is_told_once_and_what_is_kept_is_not(
+def test_that_a_simulator_is_built_is_told_once_a_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def make(scratch: Path) -> tuple[Path, list[Path]]:
-        (scratch / "made").write_text("a simulator")
-        return scratch / "made", []
-
-    monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
+    monkeypatch.setattr(build_cache, "execute", lambda *_, **__: Finished(0, ""))
+    monkeypatch.setattr(build_cache, "verilator_root", lambda: tmp_path)
     build_cache._announce.cache_clear()
-    for key in ("one", "one", "other"):
-        build_cache._kept([key], ".sim", make)
+    for _ in range(2):
+        build_cache.compiled(("c++",), tmp_path, [], [])
     assert capsys.readouterr().err == f"{build_cache.BUILDS}\n"
-    build_cache._announce.cache_clear()
-    build_cache._kept(["one"], ".sim", make)
-    assert capsys.readouterr().err == ""

@@ -147,16 +147,11 @@ def kept(kind: str, design: TopModule, suffix: str, make: Make) -> Path:
 
 def _kept(key: object, suffix: str, make: Make) -> Path:
     """One process at a time makes what belongs to a key; the others wait and find it."""
-
-    def announced(scratch: Path) -> tuple[Path, list[Path] | None]:
-        _announce()
-        return make(scratch)
-
     try:
         directory = cache_directory()
         name = f"rtl/{hashlib.sha256(json.dumps(key).encode()).hexdigest()}"
         with alone(directory / f"{name}.lock", HELD):
-            return kept_or_made(directory, name, suffix, announced)
+            return kept_or_made(directory, name, suffix, make)
     except CacheUnusable as error:
         raise SimulationUnavailable(str(error)) from error
     except OSError as error:
@@ -165,7 +160,7 @@ def _kept(key: object, suffix: str, make: Make) -> Path:
 
 @cache
 def _announce() -> None:
-    """Say once a process that something is built: nothing else is seen of it where no terminal is."""
+    """Say once a process that something is compiled: nothing else is seen of it where no terminal is."""
     print(BUILDS, file=sys.stderr, flush=True)
 
 
@@ -203,6 +198,7 @@ def unity(file: Path, *more: Path) -> None:
 
 def compiled(compiler: tuple[str, ...], scratch: Path, flags: list[str], link: list[str]) -> Path:
     """The program made of `all.cpp`.  Raises SimulationUnavailable: the C++ is not the user's."""
+    _announce()
     command = [*compiler, *_COMPILE, *include_flags(), *flags, "all.cpp", *link, "-o", "simulator"]
     _demand(execute(command, scratch), "the C++ compiler refuses what Verilator wrote", SimulationUnavailable)
     return scratch / "simulator"
