@@ -13,7 +13,7 @@ from isa.intrinsics import ElementPointer as TypedPointer
 from isa.intrinsics import vld1q_u32
 from isa.lane import Place
 from sim.call.buffers import BUFFER_SPACING, FIRST_BUFFER, PlacedArray
-from sim.call.call import CallResult, CompiledKernel, ProgramKernel
+from sim.call.call import CallResult, CompiledKernel, Engine, ProgramKernel
 from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.convention import name_of, not_preserved
 from sim.call.guards.findings import GuardError, GuardFinding
@@ -44,14 +44,8 @@ class Assembly(NamedTuple):
     def compiled(self, folder: Path, engine: str = "lockstep", patience: int = PATIENCE) -> CompiledKernel:
         source = folder / "f.s"
         source.write_text("\n".join([" .text", " .global f", "f:", *self.lines, ""]))
-        chosen = "machine" if engine == "machine" else "lockstep"
-        return CompiledKernel(
-            build(source),
-            self.kernel(),
-            engine=chosen,
-            max_instructions=1000,
-            patience=patience,  # type: ignore[arg-type]
-        )
+        chosen: Engine = "machine" if engine == "machine" else "lockstep"
+        return CompiledKernel(build(source), self.kernel(), engine=chosen, max_instructions=1000, patience=patience)
 
     def place(self, text: str) -> str:
         return f"f.s:{4 + self.lines.index(text)}"
