@@ -215,6 +215,7 @@ def blend(tmp_path_factory: pytest.TempPathFactory) -> tuple[Kernel, Aimed]:
     return kernel, aim(kernel, jobs_of(kernel, ["O2"]), make_vectors(kernel, 100, 3))
 
 
+@pytest.mark.slow
 def test_a_mistake_that_no_call_is_run_with_would_have_shown_nothing(
     blend: tuple[Kernel, Aimed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,6 +251,7 @@ def faults_of_each_kind() -> list[PlantedKernel]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", faults_of_each_kind(), ids=lambda planted: planted.title)
 def test_a_planted_fault_is_found(planted: PlantedKernel, tmp_path: Path) -> None:
     """By what is aimed alone: most are found by other inputs too."""
@@ -259,6 +261,7 @@ def test_a_planted_fault_is_found(planted: PlantedKernel, tmp_path: Path) -> Non
     assert check_job(kernel, job, Vectors(found.inputs, found.golden, 1), engine="machine").failure
 
 
+@pytest.mark.slow
 def test_the_same_seed_aims_at_the_same_inputs(blend: tuple[Kernel, Aimed]) -> None:
     kernel, one = blend
     other = aim(kernel, jobs_of(kernel, ["O2"]), make_vectors(kernel, 100, 3))
@@ -392,6 +395,7 @@ def test_numbers_that_arguments_are_made_of_are_aimed_at_and_extents_stay(tmp_pa
     assert edges - {inputs["parameters"]["edge"] for inputs in own}
 
 
+@pytest.mark.slow
 def test_a_number_by_value_that_arguments_are_made_with_is_aimed_at_without_a_domain(tmp_path: Path) -> None:
     """Only an even edge shows the difference, and no sample has one."""
 
@@ -415,6 +419,7 @@ NUMBERS = np.array([-9, 0, 7, 30], np.int32)
 ALWAYS = "so what others would show is not known"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("varied", "domain", "told"),
     [
@@ -477,6 +482,7 @@ def blind(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_weak_check_prints_the_commands_that_decide_what_it_has_not(
     blind: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -495,6 +501,7 @@ def test_a_weak_check_prints_the_commands_that_decide_what_it_has_not(
     assert "whether an input can" not in lanewise("check", blind, "--opt", "O2", "--hold", "n=3").stdout
 
 
+@pytest.mark.slow
 def test_a_pass_that_says_little_is_called_weak(blind: Path) -> None:
     result = lanewise("check", blind, "--opt", "O2")
     assert result.exit_code == 0
@@ -503,6 +510,7 @@ def test_a_pass_that_says_little_is_called_weak(blind: Path) -> None:
     assert re.search(r"operands met +\d+ of \d+; ", result.stdout)
 
 
+@pytest.mark.slow
 def test_strict_does_not_accept_a_weak_pass(blind: Path, tmp_path: Path) -> None:
     result = lanewise("check", blind, "--opt", "O2", "--strict", "--json", "--junit", tmp_path / "report.xml")
     data = json.loads(result.stdout)

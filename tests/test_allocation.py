@@ -195,6 +195,7 @@ def test_a_constant_is_loaded_again_and_not_spilled() -> None:
     assert (allocation.spills, len(allocation.pool)) == ((), 40)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(1, 60))
 @settings(max_examples=40)
 def test_what_fits_into_the_registers_is_not_spilled(seed: int, length: int) -> None:

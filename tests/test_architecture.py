@@ -39,6 +39,7 @@ def refused(lines: Iterable[tuple[str, Instruction]], folder: Path) -> dict[int,
     return errors
 
 
+@pytest.mark.slow
 def test_every_form_is_assembled_for_the_architecture_that_is_derived(
     instructions: list[Instruction], tmp_path: Path
 ) -> None:
@@ -46,6 +47,7 @@ def test_every_form_is_assembled_for_the_architecture_that_is_derived(
     assert [f"{instructions[number].text}: {message}" for number, message in errors.items()] == []
 
 
+@pytest.mark.slow
 def test_every_form_is_assembled_for_the_architecture_of_the_whole_table(
     instructions: list[Instruction], tmp_path: Path
 ) -> None:

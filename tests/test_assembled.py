@@ -58,6 +58,7 @@ def test_random_programs_do_what_was_recorded(seed: int) -> None:
     assert run.agrees, f"seed {seed}: {run}"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(1, 40))
 @settings(max_examples=15)
 def test_short_random_programs_do_what_was_recorded(seed: int, length: int) -> None:

@@ -30,6 +30,7 @@ KINDS = (
 """Forms of every kind of expression."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_share_of_the_forms_does_what_machines_do(chunk: int) -> None:
     names = NAMES[chunk::CHUNKS]

@@ -41,6 +41,7 @@ def test_a_random_stream_does_what_machines_do(number: int) -> None:
     assert difference(random_stream(rng, vocabulary(), LENGTH), rng) == ""
 
 
+@pytest.mark.slow
 @settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(st.deferred(lambda: streams(vocabulary())), st.integers(0, 2**32))
 def test_a_stream_that_hypothesis_draws_does_what_machines_do(stream: list[Item], state: int) -> None:

@@ -196,6 +196,7 @@ def test_of_a_lane_of_64_bits_the_whole_low_word_is_enough_for_a_number_that_fit
     assert replace(node, bits=64, value=held).ends(value) is ends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "right", "wrong", "step"),
     [

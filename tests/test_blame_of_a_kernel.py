@@ -58,6 +58,7 @@ def mismatch_of(
     return outcome.mismatch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["O0", "O2"])
 def test_a_golden_step_named_like_an_argument_is_told_apart_from_it(level: str, tmp_path: Path) -> None:
     domain = {"values": Domain(-9999, 9999), "shift": Domain(1, 5)}
@@ -140,6 +141,7 @@ def test_a_golden_step_that_is_an_argument_with_nan_in_it_is_that_argument(tmp_p
     assert outcome.mismatch.agreed == ("scale", "triple")
 
 
+@pytest.mark.slow
 def test_no_source_is_named_where_no_instruction_was_found(tmp_path: Path) -> None:
     text = "void copied(const int *a, int *output, int n) { for (int i = 0; i < n; ++i) output[i] = a[0]; }"
     prototype = "void copied(const int32_t a[n], int32_t output[n], int32_t n)"
@@ -168,6 +170,7 @@ void sum(const int32_t *a, const int32_t *b, int32_t *output, int n)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["O0", "O2"])
 def test_a_fault_in_the_second_of_two_branches_is_named(level: str, tmp_path: Path) -> None:
     def steps(inputs: Inputs) -> dict[str, np.ndarray]:
@@ -193,6 +196,7 @@ void bounded(const int *a, int *output, int n, int low, int high)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["O0", "O2"])
 def test_a_comparison_is_named_in_scalar_code(level: str, tmp_path: Path) -> None:
     def steps(inputs: Inputs) -> dict[str, np.ndarray]:
@@ -220,6 +224,7 @@ void line(const int *a, int *output, int n)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [SQUARE, RIGHT_BEHIND], ids=["everywhere", "before a tail that is right"])
 def test_a_fault_that_no_small_change_repairs_is_said_to_be_unknown(text: str, tmp_path: Path) -> None:
     prototype = "void line(const int32_t a[n], int32_t output[n], int32_t n)"
@@ -328,6 +333,7 @@ void filled(const int *a, int *output, int n, const int *p)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["O0", "O2"])
 def test_of_code_that_reads_no_array_the_first_step_is_told(level: str, tmp_path: Path) -> None:
     text = CONSTANT.replace("const int *p", "const struct { int by; } *p").replace("p[0]", "p->by")
@@ -349,6 +355,7 @@ void added(const short *const *rows, int *output, long count, long n)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["O0", "O2"])
 def test_elements_behind_a_table_of_pointers_are_named_by_their_rows(level: str, tmp_path: Path) -> None:
     """The rows do not lie next to each other: there is room between each two."""

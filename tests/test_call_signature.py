@@ -167,6 +167,7 @@ def test_pointers_of_a_shared_table_may_be_the_same_and_another_input() -> None:
             called(SHARED, SHARED_TEXT, {**given, "rows.rows": np.array(wrong, np.uint32)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "passes"), [(SHARED_TEXT, True), (SHARED_TEXT.replace("== zero", "!= zero"), False)])
 def test_a_shared_table_is_drawn_with_all_that_its_pointers_may_be(tmp_path: Path, text: str, passes: bool) -> None:
     def golden(inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -297,6 +298,7 @@ def test_every_kind_is_drawn_from_its_domain() -> None:
     assert set(range(49)) <= {one["p"]["n"] for one in made}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_a_wrong_field_of_a_structure_is_told_by_its_name(tmp_path: Path) -> None:
     """The golden reference gives structures as mappings; so do the conventions, of which one is followed here."""
@@ -325,6 +327,7 @@ def test_a_wrong_field_of_a_structure_is_told_by_its_name(tmp_path: Path) -> Non
     assert (outcome.mismatch.output, outcome.mismatch.conventions) == ("y.first", ("turned",))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_what_comes_back_in_registers_and_in_memory_is_compared_by_its_fields(tmp_path: Path) -> None:
     text = """struct small { int16_t a; float b; }; struct large { int32_t v[6]; };

@@ -218,6 +218,7 @@ def run(folder: Path, text: str, spread: Spread = in_this_process, again: bool =
         return run_campaign(campaign, store, spread, lambda run, words: None, again)
 
 
+@pytest.mark.slow
 def test_a_campaign_is_done_once_and_goes_on_when_something_changes(folder: Path) -> None:
     more = '[[cycles]]\nkernels = "halve.py"\n[[prove]]\nkernels = "halve.py"\nlengths = 2\n'
     first = run(folder, f'{CHECK}levels = ["O0", "O2"]\n{more}')
@@ -238,6 +239,7 @@ def test_a_campaign_is_done_once_and_goes_on_when_something_changes(folder: Path
     assert "n = 1\n    a = np.array([1]" in smallest
 
 
+@pytest.mark.slow
 def test_a_proof_is_of_the_numbers_of_rows_that_are_given(folder: Path) -> None:
     in_rows = HALVE_PY.replace("[n]", "[rows][n]").replace("size_t n)", "size_t rows, size_t n)")
     (folder / "halve.py").write_text(in_rows)
@@ -295,6 +297,7 @@ def test_a_worker_with_other_files_refuses(folder: Path) -> None:
         assert isinstance(do_job(JobTask(job.case, job.hash, str(folder))), JobRefused)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the command is watched")
 def test_ctrl_c_is_130_and_the_same_command_goes_on(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("[[idle]]\njobs = 60\nseconds = 0.02\n")
@@ -345,6 +348,7 @@ def test_the_command_of_a_case_does_the_same_alone(case: JobCase, words: str) ->
     assert command_of(case) == words
 
 
+@pytest.mark.slow
 def test_numbers_of_a_grid_are_held_by_the_command_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is wrong at five elements alone."""
     wrong = HALVE_C.replace("+ ROUND)", "+ ROUND + (n == 5))")
@@ -389,6 +393,7 @@ def test_a_plan_says_what_would_be_done(folder: Path) -> None:
     assert not (folder / "c.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_files_behind_the_campaign_leave_the_jobs_that_read_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "other.py").write_text(HALVE_PY.replace("halve.c", "other.c"))
     (folder / "other.c").write_text(HALVE_C.replace('#include "round.h"', "#include <stdint.h>\n#define ROUND 1"))
@@ -415,6 +420,7 @@ def test_files_behind_the_campaign_leave_the_jobs_that_read_them(folder: Path, m
     assert whole.stdout.splitlines()[0] == "run 2 of c: 2 jobs, 1 kept, 1 done now"
 
 
+@pytest.mark.slow
 def test_recorded_calls_and_networks_are_jobs(tmp_path: Path) -> None:
     """A line that is cut off says nothing about a kernel; a network is compared with what was recorded of it."""
     assert lanewise("capture", "quantized_multiplier", tmp_path / "calls.jsonl").exit_code == 0
@@ -447,6 +453,7 @@ FLOORS_C = HALVE_C.replace("ROUND", "0 * ROUND")
 CLANG = f"{shlex.quote(sys.executable)} -m ziglang clang --target=aarch64-linux-gnu -nostdinc"
 
 
+@pytest.mark.slow
 def test_objects_and_other_compilers_are_implementations(folder: Path) -> None:
     """One object is right, one is not; what built a source otherwise is compared as the wheel's own build is."""
     (folder / "stdint.h").write_text("typedef signed char int8_t;\n")
@@ -465,6 +472,7 @@ def test_objects_and_other_compilers_are_implementations(folder: Path) -> None:
     assert (source, place) == ("floors.o", "floors.c:6")
 
 
+@pytest.mark.slow
 def test_inputs_aimed_at_a_build_are_compared_besides(folder: Path) -> None:
     assert run(folder, f"{CHECK}{CHECK}aimed = true\n").verdicts == {"agrees": 2}
     few, many = sorted(row[5] for row in rows(folder / "c.sqlite"))
@@ -482,6 +490,7 @@ def test_claims_and_exhausted_instructions_are_jobs(folder: Path) -> None:
     assert told == {"exhaust": ("agrees", 1 << 16)}
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_hardware_is_an_implementation(tmp_path: Path) -> None:
     ended = run(tmp_path, '[[rtl]]\nkernels = "transpose1xw"\nmodes = ["acl_20_11"]\nvectors = 50\n')
@@ -489,6 +498,7 @@ def test_hardware_is_an_implementation(tmp_path: Path) -> None:
     assert rows(tmp_path / "c.sqlite")[0][5] >= 50
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_mutants_of_modules_are_jobs_by_seed(tmp_path: Path) -> None:
     text = '[[mutants]]\nmodules = "add"\ncount = 3\nseeds = [1, 2]\n'

@@ -31,11 +31,13 @@ def test_bytes_are_named_by_the_first_64_bits_of_their_sha_256() -> None:
     assert Capture().key(b"") == "e3b0c44298fc1c14"
 
 
+@pytest.mark.slow
 def test_captured_calls_of_a_kernel_pass_in_lockstep(calls: Path) -> None:
     report = json.loads(lanewise("replay", calls, "--json", "--jobs", "1").stdout)
     assert report["kinds"] == {"passed": len(calls.read_text().splitlines())}
 
 
+@pytest.mark.slow
 def test_a_recorded_result_that_is_changed_is_an_output_mismatch(calls: Path) -> None:
     first, *rest = calls.read_text().splitlines()
     call = json.loads(first)

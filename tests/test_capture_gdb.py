@@ -59,6 +59,7 @@ def lanewise(*arguments: object, **options: Any) -> Result:
     return CliRunner().invoke(sim.command.app.app, list(map(str, arguments)), **options)
 
 
+@pytest.mark.slow
 def test_captured_calls_replay_bit_for_bit(folder: Path) -> None:
     held = process(ADD_ONE)
     loaded_script(held).invoke("there c.jsonl --calls 9", False)
@@ -73,6 +74,7 @@ def test_captured_calls_replay_bit_for_bit(folder: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_process_is_recorded_up_to_there(folder: Path) -> None:
     held = process([LOAD_AT_0 & ~(31 << 5), RET])  # ldr x0, [x0]
     loaded_script(held).invoke("there c.jsonl", False)

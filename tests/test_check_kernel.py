@@ -41,6 +41,7 @@ def report() -> Report:
     return check_kernel(KERNEL, levels=("O1", "O2"), vectors=50, external=[Backwards()])
 
 
+@pytest.mark.slow
 def test_every_implementation_is_checked_in_order(report: Report) -> None:
     titles = [outcome.title for outcome in report.outcomes]
     assert titles == [
@@ -48,6 +49,7 @@ def test_every_implementation_is_checked_in_order(report: Report) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_outcomes_are_those_of_each_job(report: Report) -> None:
     job, drawn = Job(KERNEL.sources[0], ("-O2",)), make_vectors(KERNEL, 50, seed=1)
     vectors = aim(KERNEL, jobs_of(KERNEL, ("O1", "O2")), drawn).added_to(drawn)
@@ -122,6 +124,7 @@ def test_that_assembly_was_run_once_is_told_in_one_line(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_call_that_the_report_names_does_it_again(report: Report) -> None:
     again: Report = eval(report.reproduce, {"check_kernel": check_kernel, "quantize_down": KERNEL})
     assert again.outcomes == report.outcomes[:-1]

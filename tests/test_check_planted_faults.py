@@ -124,11 +124,13 @@ def mismatch_of(outcome: Outcome) -> Mismatch:
 IN_TURN = [(fault, LEVELS[number % len(LEVELS)]) for number, fault in enumerate(C_FAULTS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", C_FAULTS, ids=[f"{fault.name}-{level}" for fault, level in IN_TURN])
 def test_fault_in_c_is_placed_at_its_step(fault: Fault) -> None:
     assert mismatch_in_turn(fault.name).parted_at == fault.step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", PROGRAM_FAULTS, ids=lambda fault: fault.name)
 def test_fault_in_program_is_placed_at_its_step(fault: Fault, tmp_path: Path) -> None:
     assert mismatch_of(outcome_of_program(fault, tmp_path)).parted_at == fault.step
@@ -140,6 +142,7 @@ def test_the_lane_named_is_one_that_differs() -> None:
     assert (mismatch.output, mismatch.lane[0] % 16 // 4) == ("output", 2)
 
 
+@pytest.mark.slow
 def test_the_line_named_is_the_planted_one(tmp_path: Path) -> None:
     fault = C_FAULTS[2]
     line = faulty_text(fault).splitlines().index(f"            {fault.new}") + 1
@@ -156,6 +159,7 @@ def test_a_lane_that_was_never_written_is_called_so() -> None:
     assert mismatch_in_turn("tail_stops_one_early").came_from == "nothing: it was never written"
 
 
+@pytest.mark.slow
 def test_a_kernel_that_floors_is_recognised_as_the_page_convention(tmp_path: Path) -> None:
     text = (FOLDER / "kernel_plain.c").read_text()
     source = tmp_path / "floors.c"

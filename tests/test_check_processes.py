@@ -48,6 +48,7 @@ def command(example: Path, statement: str) -> list[str]:
     return [*START, "check", str(example), "--opt", "O1,O2", "--vectors", "10", "--jobs", "2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement", ["os._exit(0)", "os._exit(1)", "os.kill(os.getpid(), 9)", "__import__('ctypes').string_at(0)"]
 )
@@ -57,6 +58,7 @@ def test_a_process_that_is_lost_gives_no_verdict(example: Path, statement: str) 
     assert (ended.returncode, ended.stdout, ended.stderr.startswith(said)) == (3, "", True), ended.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_all_processes_without_a_verdict(example: Path, tmp_path: Path) -> None:
     met, copies = tmp_path / "met", tmp_path / "copies"
     words = command(example, f"open({str(met)!r}, 'w').close(); __import__('time').sleep(60)")
@@ -77,6 +79,7 @@ def test_an_interrupt_ends_all_processes_without_a_verdict(example: Path, tmp_pa
     assert [Path(f"/proc/{number}").exists() for number in numbers] == [False, False]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_build_is_compared_on_what_is_aimed_behind_the_rest(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:

@@ -213,6 +213,7 @@ def by_hand(monkeypatch: pytest.MonkeyPatch) -> Callable[[ByHand], None]:
     return lambda made: monkeypatch.setattr(sim.command.running.check, "load_backends", lambda *_: [made])
 
 
+@pytest.mark.slow
 def test_the_report_has_a_row_and_a_line_of_how_it_was_made(by_hand: Callable[[ByHand], None]) -> None:
     by_hand(ByHand(KERNEL))
     lines = [line.split() for line in run(*CHECK).stdout.splitlines()]
@@ -220,12 +221,14 @@ def test_the_report_has_a_row_and_a_line_of_how_it_was_made(by_hand: Callable[[B
     assert [rows[0][2:], rows[1]] == [["-", "-", "-", "-", "agrees"], ["byhand", "with", "a", "pencil"]]
 
 
+@pytest.mark.slow
 def test_the_command_that_reproduces_has_the_options(by_hand: Callable[[ByHand], None]) -> None:
     by_hand(ByHand(KERNEL))
     reproduce = json.loads(run(*CHECK, "--lanes", "8", "--profile", "deep", "--json").stdout)["reproduce"]
     assert reproduce.endswith("--opt O1 --lanes 8 --profile deep --rtl")
 
 
+@pytest.mark.slow
 def test_json_counts_its_lanes_with_the_others(by_hand: Callable[[ByHand], None]) -> None:
     by_hand(ByHand(KERNEL))
     report = json.loads(run(*CHECK, "--json").stdout)
@@ -233,6 +236,7 @@ def test_json_counts_its_lanes_with_the_others(by_hand: Callable[[ByHand], None]
     assert report["implementations"][-1]["made_as"] == "with a pencil"
 
 
+@pytest.mark.slow
 def test_a_difference_exits_with_1_and_is_shrunk_and_shown(by_hand: Callable[[ByHand], None]) -> None:
     by_hand(ByHand(KERNEL, above(36)))
     result = run(*CHECK)
@@ -240,6 +244,7 @@ def test_a_difference_exits_with_1_and_is_shrunk_and_shown(by_hand: Callable[[By
     assert "drawn: [37]" in result.stdout
 
 
+@pytest.mark.slow
 def test_junit_has_a_case_of_it(by_hand: Callable[[ByHand], None], tmp_path: Path) -> None:
     by_hand(ByHand(KERNEL, above(36)))
     run(*CHECK, "--junit", str(tmp_path / "report.xml"))
@@ -247,6 +252,7 @@ def test_junit_has_a_case_of_it(by_hand: Callable[[ByHand], None], tmp_path: Pat
     assert [case.get("name") for case in cases if case.find("failure") is not None] == ["byhand"]
 
 
+@pytest.mark.slow
 def test_vectors_that_were_not_compared_are_told(by_hand: Callable[[ByHand], None]) -> None:
     kernel = TestLeftShifts.KERNEL
     by_hand(ByHand(kernel, left_shifts=False))
@@ -312,6 +318,7 @@ def test_words_of_a_chunk_go_to_its_address_first_word_first() -> None:
     assert output == [0, 1, 2, 3, 4, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 9, 9]
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 @pytest.mark.parametrize(("name", "mode"), [(name, mode) for name in HOSTS for mode in hosted_modes(name)])
 def test_the_hardware_agrees_with_the_golden_reference_of_every_mode(name: str, mode: str) -> None:
@@ -321,12 +328,14 @@ def test_the_hardware_agrees_with_the_golden_reference_of_every_mode(name: str, 
     assert (outcome.failure, outcome.lanes_compared + sum(outcome.outside.values())) == ("", made.count)
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_beats_of_sixteen_lanes_agree_too() -> None:
     outcome = check_external_backend(KERNEL, build_hardware(KERNEL, {"lanes": "16"}), vectors())
     assert (outcome.verdict, outcome.made_as[:30]) == ("agrees", "quantize_down Lanes=16 shallow")
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_a_fault_of_the_hardware_is_found_in_the_lane_of_the_negative_tie() -> None:
     inputs = {
@@ -342,6 +351,7 @@ def test_a_fault_of_the_hardware_is_found_in_the_lane_of_the_negative_tie() -> N
     assert (found.lane, found.got, found.expected, found.lanes_different) == ((2,), 8, 7, 1)  # -6 / 2 / 2 = -1.5
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_a_fault_of_the_adding_hardware_is_found_at_the_negative_tie() -> None:
     kernel, half = built_in_kernel("quantized_add", "tflite"), add_golden.Scale(1 << 30)
@@ -355,6 +365,7 @@ def test_a_fault_of_the_adding_hardware_is_found_at_the_negative_tie() -> None:
     assert (found.lane, found.got, found.expected, found.lanes_different) == ((1,), 9, 8, 1)  # -3 / 2 = -1.5
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_what_it_shows_is_a_waveform_of_the_beats() -> None:
     inputs = vectors_of(KERNEL, (5, -6, 7)).inputs[0]
@@ -364,6 +375,7 @@ def test_what_it_shows_is_a_waveform_of_the_beats() -> None:
     shutil.rmtree(Path(said).parent)
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_a_unit_that_gives_no_result_is_a_fault_in_a_sentence() -> None:
     silent = planted("valid_pipeline", "assign valid_o  = valid_q[Depth-1];", "assign valid_o  = 1'b0;")
@@ -371,6 +383,7 @@ def test_a_unit_that_gives_no_result_is_a_fault_in_a_sentence() -> None:
     assert "the unit hangs" in outcome.failure
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_a_run_that_does_not_come_to_its_end_shows_nothing_and_leaves_no_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

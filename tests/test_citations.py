@@ -168,6 +168,7 @@ def test_text_is_found_everywhere(top: str) -> None:
     assert any(texts(top).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["", "section", "row"])
 @pytest.mark.parametrize("top", ["sim", "tests"])
 def test_citations_of_each_kind_are_found(kind: str, top: str) -> None:

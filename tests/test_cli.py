@@ -73,6 +73,7 @@ def small_report() -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 def test_a_check_that_agrees_exits_with_0() -> None:
     assert small_check().exit_code == 0
 
@@ -83,6 +84,7 @@ def test_the_table_names_every_implementation() -> None:
     assert all(name in shown for name in names)
 
 
+@pytest.mark.slow
 def test_json_counts_a_comparison_for_each_engine() -> None:
     report = small_report()
     assert report["lanes_compared"] == report["vectors_compared"] * (2 * 4 + 1)
@@ -105,11 +107,13 @@ def test_json_counts_instructions_that_set_qc(negating: tuple[str, ...]) -> None
     assert (report["passed"], report["qc_events"] > 0) == (True, True)
 
 
+@pytest.mark.slow
 def test_the_reproduction_line_repeats_the_report() -> None:
     words = small_report()["reproduce"].split()[1:]
     assert json.loads(run(*words, "--json").stdout) == small_report()
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_random_vectors() -> None:
     other = json.loads(run(*SMALL, "--seed", "2", "--json").stdout)
     assert other["vectors_compared"] != small_report()["vectors_compared"]
@@ -199,6 +203,7 @@ def of_a_wrong_golden(*options: str) -> Result:
         return run(*QUICK, *options)
 
 
+@pytest.mark.slow
 def test_a_mismatch_exits_with_1() -> None:
     assert of_a_wrong_golden().exit_code == 1
 
@@ -210,6 +215,7 @@ def test_a_mismatch_is_shown_with_lane_and_both_values() -> None:
     assert "golden" in shown
 
 
+@pytest.mark.slow
 def test_a_mismatch_is_the_first_divergence_of_the_json_report() -> None:
     report = json.loads(of_a_wrong_golden("--json").stdout)
     assert report["first_divergence"].startswith("kernel.c -O2: products[")
@@ -240,6 +246,7 @@ def test_an_interrupt_before_the_first_run_says_so_and_exits_with_130(monkeypatc
     assert (result.exit_code, "interrupted before anything was compared" in result.stderr) == (130, True)
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty calls after inputs were aimed: the first of a compared build."""
     to_come: list[Iterator[int]] = [repeat(-1)]
@@ -261,6 +268,7 @@ def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: py
     assert report["lanes_compared"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", ["with_faults", "shrink"])
 def test_an_interrupt_while_a_mismatch_is_explained_is_no_verdict(monkeypatch: pytest.MonkeyPatch, work: str) -> None:
     """What failed is told, but the check did not come to its end."""
@@ -301,6 +309,7 @@ def test_a_full_disk_keeps_what_was_compared_and_exits_with_3(
     assert (report["first_divergence"], bool(report["hindrance"])) == ("", True)
 
 
+@pytest.mark.slow
 def test_a_report_for_machines_that_cannot_be_written_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, negating: tuple[str, ...]
 ) -> None:
@@ -398,6 +407,7 @@ def closed_pipe() -> int:
     return writing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_reader_that_went_away_ends_the_output_quietly(
     tmp_path: Path, form: tuple[str, ...], negating: tuple[str, ...]
@@ -417,6 +427,7 @@ def test_a_reader_of_help_may_go_away(tmp_path: Path, asked: tuple[str, ...]) ->
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_progress_that_nobody_reads_stops_nothing(tmp_path: Path, negating: tuple[str, ...]) -> None:
     with os.fdopen(closed_pipe()) as stderr:
         done = subprocess.run([LANEWISE, *negating], stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=tmp_path)
@@ -424,6 +435,7 @@ def test_progress_that_nobody_reads_stops_nothing(tmp_path: Path, negating: tupl
     assert "PASSED" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_is_one_sentence_and_exit_3(tmp_path: Path, negating: tuple[str, ...]) -> None:
     with open("/dev/full", "w") as stdout:
         done = subprocess.run([LANEWISE, *negating], stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path)

@@ -118,6 +118,7 @@ def test_another_program_that_compiles_is_called_as_it_is(folder: Path) -> None:
     assert "-g" not in (folder / "said").read_text().split()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_a_check_says_what_to_do_where_there_are_no_source_lines(folder: Path) -> None:
     for flags, has_lines in (("-g0", False), ("-g1", True)):
@@ -132,6 +133,7 @@ def test_an_object_cannot_be_compiled(folder: Path) -> None:
     assert (done.exit_code, "a.o is none" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_a_check_takes_the_object_and_says_how_to_repeat_it(folder: Path) -> None:
     command = f"{CLANG} -DBY=1 -O2 -c mine.c"
@@ -142,6 +144,7 @@ def test_a_check_takes_the_object_and_says_how_to_repeat_it(folder: Path) -> Non
     assert lanewise("check", "mine.py", "--compile", command.replace("=1", "=2"), "--vectors", "20").exit_code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 @pytest.mark.parametrize("by", ["--compile", "--object"])
 def test_a_report_of_an_object_tells_its_own_compiler_and_no_levels(folder: Path, by: str) -> None:
@@ -185,6 +188,7 @@ def test_a_timing_names_what_the_command_compiles_in_place_of_the_file(folder: P
             assert lanewise("cycles", *words, *brief).stdout.splitlines()[0].rstrip() == f"scaled {says}"
 
 
+@pytest.mark.slow
 def test_a_kernel_is_timed_as_its_command_compiles_it_and_another_version_by_our_compiler(folder: Path) -> None:
     command = f"{CLANG} -DBY=1 -O1 -fno-ident -c mine.c"
     (folder / "old.c").write_text(MINE.replace("BY", "1"))
@@ -206,6 +210,7 @@ def test_a_loop_alone_is_no_matter_of_a_command(folder: Path) -> None:
     assert (done.exit_code, "--compile is for a kernel or a function, and loop.s is a loop" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [[], ["--symbol", "other"]], ids=["", "of another name"])
 @pytest.mark.parametrize("by", ["--compile", "--object"])
 def test_the_command_that_a_failing_check_prints_for_debugging_opens_the_same_code(
@@ -246,6 +251,7 @@ def test_a_session_of_a_function_takes_the_command(folder: Path) -> None:
     assert (done.exit_code, "scaled.c:4" in done.stdout) == (0, True), done.output
 
 
+@pytest.mark.slow
 def test_a_call_that_was_found_is_made_again_by_the_source_and_the_command(folder: Path) -> None:
     command = f"{CLANG} -DBY=1 -O1 -g -c mine.c"
     words = ["mine.py", "--compile", command, "--find", "taken at mine.c:3", "--lengths", "1..2", "--json"]

@@ -33,12 +33,14 @@ def compiled(code: bytes, permissions: str = "rx") -> Machine:
     return machine
 
 
+@pytest.mark.slow
 def test_a_form_does_what_the_interpreter_says() -> None:
     forms = Forms(words_of(step=40))
     assert forms.differences(states=8, floating=8) == []
     assert forms.compiled.instructions_compiled > 500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "fpcr"), [(1, 0), (2, FZ | 1 << 22), (3, 3 << 22)])
 def test_random_code_does_what_the_interpreter_says_with_faults(seed: int, fpcr: int) -> None:
     code = RandomCode(seed, 250, fpcr)
@@ -46,6 +48,7 @@ def test_random_code_does_what_the_interpreter_says_with_faults(seed: int, fpcr:
     assert code.compiled.instructions_compiled > 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "source", "level"), BUILDS)
 def test_a_kernel_does_what_the_interpreter_says(name: str, source: int, level: str) -> None:
     kernel = built_in_kernel(name)
@@ -228,6 +231,7 @@ def test_a_damaged_unit_is_compiled_again(assemble: Assemble, cache: Path) -> No
     assert (machine.x[0], machine.fallbacks) == (0, {})
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_compiled_code() -> None:
     machine = compiled(pack("<I", 0x14000000))  # b #0
     machine.run(max_instructions=100_000_000)

@@ -71,6 +71,7 @@ def warm(engine: SequenceEngine, run: Callable[[], object]) -> None:
             run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_intrinsics_do_as_c_what_they_do_one_by_one(seed: int) -> None:
     recorded = filled_memory(seed)
@@ -193,6 +194,7 @@ def test_without_a_compiler_all_is_interpreted() -> None:
     assert (stored(engine.memory), program.instructions) == (b"\xfe\xff\xff\xff" * 4, 2)
 
 
+@pytest.mark.slow
 def test_a_kernels_program_gives_the_same_lanes_and_counts_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = built_in_kernel("quantized_add", "tflite")
     vectors = make_vectors(kernel, 60, 1)

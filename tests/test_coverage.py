@@ -111,6 +111,7 @@ def test_a_class_is_looked_for_where_operands_of_an_instruction_can_be_of_it(mne
     assert set(class_conditions(write.lanes[0])) == names
 
 
+@pytest.mark.slow
 def test_the_report_has_the_shares_and_with_an_option_the_classes(tmp_path: Path) -> None:
     CliRunner().invoke(sim.command.app.app, ["init", "kernel", "k", "--folder", str(tmp_path)])
     command = ["check", str(tmp_path / "k.py"), "--opt", "O1", "--vectors", "50", "--json"]

@@ -389,6 +389,7 @@ def test_what_is_saved_is_that_of_all_iterations(loop: Path) -> None:
         assert one.refused or one.before == row.result.loop.cycles_per_iteration  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_call_is_tried_on_its_hottest_loop() -> None:
     (first, *_) = estimate("requantize", cores=["cortex-a55"], length=64).rows
     tried = advise(first.result)
@@ -398,6 +399,7 @@ def test_a_call_is_tried_on_its_hottest_loop() -> None:
     assert tried[0].gain > 0
 
 
+@pytest.mark.slow
 def test_the_command_shows_what_must_hold_and_json_all_that_was_tried(loop: Path) -> None:
     shown = lanewise("cycles", loop, "--core", "neoverse-n1", "--advise")
     assert "what would help loop on neoverse-n1" in shown.stdout

@@ -369,6 +369,7 @@ def test_a_kernel_file_is_timed_too() -> None:
     assert (result["timed"], result["elements"]) == ("my_kernel.c -O2", 16)
 
 
+@pytest.mark.slow
 def test_the_call_of_a_kernel_is_the_same_for_the_same_seed() -> None:
     first, again, other = (on_n1("transpose1xw", "--seed", seed)[0]["call"] for seed in (3, 3, 4))
     assert (first == again, first == other) == (True, False)
@@ -650,6 +651,7 @@ def test_what_cannot_be_timed_is_one_sentence(
     assert (result.exit_code, message in result.stderr, result.stdout) == (code, True, "")
 
 
+@pytest.mark.slow
 def test_a_file_of_several_calls_needs_the_name_of_one(tmp_path: Path) -> None:
     calls = tmp_path / "calls.jsonl"
     CliRunner().invoke(sim.command.app.app, ["capture", "transpose1xw", str(calls), "--vectors", "0"])

@@ -72,6 +72,7 @@ def test_without_another_version_the_prototype_is_asked_for_and_the_arrays_given
     assert [json.loads(one.stdout)["outputs"] for one in done] == [{"returned": 6}] * 3
 
 
+@pytest.mark.slow
 def test_another_source_of_a_kernel_is_timed_in_the_place_of_its_own(tmp_path: Path) -> None:
     other = tmp_path / "other.c"
     own = built_in_kernel("quantized_multiplier")

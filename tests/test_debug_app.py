@@ -150,6 +150,7 @@ def test_one_stands_at_the_offending_lane(size: tuple[int, int], session: Sessio
     assert "? help  q quit" in screen.rows[-1]
 
 
+@pytest.mark.slow
 def test_more_is_shown_where_the_terminal_grows(session: Session) -> None:
     async def run() -> list[list[str]]:
         app, found = Debugger(session), []
@@ -167,6 +168,7 @@ def test_more_is_shown_where_the_terminal_grows(session: Session) -> None:
     assert any("[2 why]" in row for row in small)
 
 
+@pytest.mark.slow
 def test_keys_go_forward_and_back(session: Session) -> None:
     here = session.position
     moved = seen(
@@ -189,6 +191,7 @@ def test_without_source_lines_there_is_no_next_one(session: Session) -> None:
     assert screen.position == 1
 
 
+@pytest.mark.slow
 def test_what_is_looked_for_is_found_again_and_back(session: Session) -> None:
     session.goto(0)
     first = session.find("writes v0") or 0
@@ -198,6 +201,7 @@ def test_what_is_looked_for_is_found_again_and_back(session: Session) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_said_in_a_sentence(session: Session) -> None:
     refused = {
         ("slash", "nowhere"): "defines no symbol 'nowhere'",
@@ -226,6 +230,7 @@ def test_the_tree_opens_and_leads_to_an_instruction(session: Session) -> None:
     assert session.last.instruction.form.mnemonic == "mul"
 
 
+@pytest.mark.slow
 def test_the_parts_of_the_screen(session: Session) -> None:
     registers, golden, cycles, memory, changed, answers = seen(
         session, ["1"], ["3"], ["5", "c", "c"], ["4", "end"], ["home", "slash", *typed("writes out[0]")],
@@ -244,6 +249,7 @@ def test_the_parts_of_the_screen(session: Session) -> None:
     assert re.search(r"\[6 answers\].*\n.* 10 *\n", answers.text)
 
 
+@pytest.mark.slow
 def test_lanes_of_any_type(session: Session) -> None:
     kinds = ("x32", "u32 0.5 6", "own", "s16")
     found = seen(session, *(["Y", *typed(kind)] for kind in kinds))
@@ -368,6 +374,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Session:
     return Session(debug_function(file, "summed", ["1,2,3,4", "zeros:4", "200000"], ("-O1", "-fno-unroll-loops")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "text", "ending"), [("slash", "ties", "escape"), ("colon", "find ties", "ctrl+c")])
 def test_a_long_search_is_ended_by_a_key_and_leaves_the_session_where_it_was(
     key: str, text: str, ending: str, long: Session, monkeypatch: pytest.MonkeyPatch
@@ -404,6 +411,7 @@ def test_a_long_search_is_ended_by_a_key_and_leaves_the_session_where_it_was(
     assert (session.position, session.machine.pc, session.machine.v[0]) == here
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", ["scaled.c", "whole.c"])
 def test_the_source_of_what_a_command_compiles_is_shown(
     named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -66,6 +66,7 @@ def commands(folder: Path) -> SessionCommands:
     return SessionCommands(Session(debug_function(folder / "scaled.c", "scaled", ["1,-2,3", "zeros:3", "3"], ("-O1",))))
 
 
+@pytest.mark.slow
 def test_a_failing_check_prints_the_command_that_opens_it_at_the_fault(folder: Path) -> None:
     check = lanewise("check", "wrong.py", "--opt", "O2", "--vectors", "100", "--json")
     assert check.exit_code == 1
@@ -87,6 +88,7 @@ def test_a_failing_check_prints_the_command_that_opens_it_at_the_fault(folder: P
     assert following.startswith("next ")
 
 
+@pytest.mark.slow
 def test_without_golden_steps_only_a_line_that_the_check_has_found_is_said_to_part(folder: Path) -> None:
     (folder / "wrong.py").write_text(KERNEL.replace(" steps=steps,", ""))
     (folder / "script").write_text("# nothing more\n")
@@ -181,6 +183,7 @@ def test_lanes_without_a_type_are_as_wide_as_their_name_says(tmp_path: Path) -> 
     assert SessionCommands(unsigned).answer("lanes result") == str((1 << 32) - 1)
 
 
+@pytest.mark.slow
 def test_a_check_that_passes_has_nothing_to_debug() -> None:
     result = lanewise("check", "quantized_multiplier", "--opt", "O2", "--vectors", "20", "--json")
     assert json.loads(result.stdout)["debug"] == ""
@@ -198,6 +201,7 @@ def test_a_line_at_fault_is_refused_where_it_is_none(what: str, fault: str, says
     assert (result.exit_code, says in result.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_failing_is_refused_where_nothing_fails() -> None:
     result = lanewise("debug", "quantized_multiplier", "--failing", "--vectors", "20")
     assert result.exit_code == 2
@@ -307,6 +311,7 @@ def test_cycles_are_those_of_the_schedule_of_the_whole_call(folder: Path, comman
     assert commands.answer("cycles") == "\n".join([title, *lines])
 
 
+@pytest.mark.slow
 def test_cycles_of_a_long_call_are_counted_from_near(folder: Path) -> None:
     arguments = ["zeros:2000", "zeros:2000", "2000"]
     commands = SessionCommands(Session(debug_function(folder / "scaled.c", "scaled", arguments, ("-O1",))))

@@ -183,6 +183,7 @@ def test_the_lock_names_no_registry() -> None:
     assert "resolved" not in (WEB / "package-lock.json").read_text()
 
 
+@pytest.mark.slow
 def test_a_page_of_20_000_instructions_is_small() -> None:
     session = Session(find_call(DebugRequest(what="quantize_down", level="-O0", length=400)))
     page = session_page(session.call.title, page_contents(session))

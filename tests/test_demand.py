@@ -102,6 +102,7 @@ def test_one_of_the_two_numbers_of_four_thousand_million_that_are_a_tie_is_found
     assert inputs_for(RARE, kernel_of(FOUR), {"x": np.zeros(4, np.int32)}) == ([True], set())
 
 
+@pytest.mark.slow
 def test_that_no_input_of_a_shape_is_a_tie_is_proved_where_it_is_so() -> None:
     domain = {"x": Domain(choices=tuple(range(1000)))}  # none of these is one of the two
     met, impossible = inputs_for(RARE, kernel_of(FOUR, **domain), {"x": np.zeros(4, np.int32)})
@@ -194,6 +195,7 @@ def test_a_check_has_the_rare_tie_among_its_inputs_and_would_have_shown_that_it_
     assert (tie_of(found), has_tie) == ((True, ""), True)
 
 
+@pytest.mark.slow
 def test_a_check_says_that_no_input_can_be_a_tie(tmp_path: Path) -> None:
     found, has_tie = aimed(tmp_path, x=Domain(choices=tuple(range(0, 2000, 2))))
     assert (tie_of(found), has_tie) == ((False, "none can: no input brings it about"), False)

@@ -76,6 +76,7 @@ def test_a_comparison_of_lanes_is_true_or_false_in_some_lane() -> None:
         assert goes("false", "cmeq", text, v1=one, v2=other) == (not all(lanes))
 
 
+@pytest.mark.slow
 def test_a_shift_by_a_register_goes_by_its_lowest_byte_alone() -> None:
     for count in range(-128, 128):
         held = {"v1": 1, "v2": count % 256 | 0x55 << 8}
@@ -134,6 +135,7 @@ def rare_ways(found: Aimed) -> list[OperandsMet]:
     return [one for one in found.power.of_ways if not one.met]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 def test_a_check_has_the_one_number_that_goes_another_way(tmp_path: Path, level: str) -> None:
     """As a branch and as a selection; and so it shows that the code is wrong there."""
@@ -150,6 +152,7 @@ def test_that_no_input_goes_the_other_way_is_proved(tmp_path: Path, level: str) 
     assert {one.why_not for one in rare_ways(found)} == {"none can: no input brings it about"}
 
 
+@pytest.mark.slow
 def test_a_way_that_only_an_input_of_another_length_goes_is_not_excluded(tmp_path: Path) -> None:
     """Of more than 5,000 elements, which no input that is followed has."""
     source = tmp_path / "long.c"
@@ -181,6 +184,7 @@ def test_a_branch_on_where_arrays_lie_is_left_open() -> None:
     assert tried == []
 
 
+@pytest.mark.slow
 def test_the_report_says_which_ways_no_input_went(tmp_path: Path) -> None:
     power = aimed(tmp_path, halved, "-O0", x=Domain(0, 100)).power
     report = Report(kernel="f", compiler="", seed=1, outcomes=[], reproduce="", power=power)

@@ -47,6 +47,7 @@ def test_python_prints_what_the_page_says(page: str, example: Example) -> None:
     assert printed_by(example.code, page) == example.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "example"), SHELL, ids=numbered(SHELL))
 def test_a_shell_example_passes_and_prints_what_the_page_says(page: str, example: Example, tmp_path: Path) -> None:
     done = run_in_shell(example.code, tmp_path, columns=120)
@@ -124,6 +125,7 @@ def names(report: list[str]) -> list[str]:
     return [found[1] for line in report if (found := re.match(r"([a-z][a-z ]+?)  +\S", line))]
 
 
+@pytest.mark.slow
 def test_a_smaller_check_reports_the_figures_of_the_page_in_its_order(smaller_report: list[str]) -> None:
     assert names(smaller_report) == names(SHOWN_REPORT)
     as_there = {line for line in smaller_report if line.startswith(("mode", "compiler", "common flags"))}
@@ -138,6 +140,7 @@ def test_a_smaller_check_builds_the_code_of_the_readme(smaller_report: list[str]
     assert (len(codes[0]), codes[0]) == (2, codes[1])
 
 
+@pytest.mark.slow
 def test_the_cycles_begin_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     printed = CliRunner().invoke(cli.app, ["cycles", "quantize_down"]).stdout
@@ -146,6 +149,7 @@ def test_the_cycles_begin_as_the_page_says(monkeypatch: pytest.MonkeyPatch) -> N
     assert [line.rstrip() for line in printed.splitlines()][: len(shown)] == shown
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_the_bench_prints_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
@@ -159,6 +163,7 @@ def test_all_values_of_an_instruction_are_compared_as_the_page_says() -> None:
     assert printed == block_after(PAGES["machine.md"], "<!-- output of: lanewise exhaust")
 
 
+@pytest.mark.slow
 def test_the_proofs_that_the_page_asks_for_are_found() -> None:
     """`tests/long/long_docs.py` proves them."""
     printed = lanewise("rtl", "prove", "rescale", "--list")
@@ -171,6 +176,7 @@ def test_what_tells_two_conventions_apart_is_as_the_page_says() -> None:
     assert [line.rstrip() for line in printed.splitlines()] == shown.splitlines()
 
 
+@pytest.mark.slow
 def test_the_test_of_a_kernel_of_ones_own_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     CliRunner().invoke(cli.app, ["init", "kernel", "my_kernel"])
@@ -186,6 +192,7 @@ def test_every_kernel_is_in_the_table_of_kernels() -> None:
     assert set(kernel_names()) <= named
 
 
+@pytest.mark.slow
 def test_the_wrong_kernel_is_explained_as_the_page_says(tmp_path: Path) -> None:
     source = tmp_path / "kernel.c"
     text = KERNEL.sources[0].read_text()
@@ -195,6 +202,7 @@ def test_the_wrong_kernel_is_explained_as_the_page_says(tmp_path: Path) -> None:
     assert str(outcome.mismatch) == block_after(PAGES["checking.md"], "## A wrong kernel").strip()
 
 
+@pytest.mark.slow
 def test_the_claims_of_the_page_are_decided_as_it_says(cache: Path) -> None:
     printed = CliRunner().invoke(cli.app, ["prove", "sqrdmulh*"]).stdout
     rows = [

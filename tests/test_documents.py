@@ -122,6 +122,7 @@ def report_of_a_check() -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_field_more_or_less_is_noticed_wherever_it_is() -> None:
     report = report_of_a_check()
     compare("check", report)
@@ -230,6 +231,7 @@ def test_lines_of_a_trace_are_of_their_schema() -> None:
     assert any("memory" in json.loads(line) for line in lines)
 
 
+@pytest.mark.slow
 def test_captured_calls_are_of_their_schema(tmp_path: Path) -> None:
     calls = tmp_path / "calls.jsonl"
     lanewise("capture", "transpose1xw", calls, "--vectors", "20")

@@ -122,6 +122,7 @@ def test_a_name_that_is_too_long_is_a_sentence(words: tuple[str, ...]) -> None:
     assert (ended.exit_code in (2, 3), ended.stdout, len(ended.stderr.splitlines())) == (True, "", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("check", "quantize_down"), ("rtl", "test", "sqadd")])
 def test_a_working_directory_that_is_gone_is_a_sentence(tmp_path: Path, words: tuple[str, ...]) -> None:
     def leave() -> None:
@@ -146,6 +147,7 @@ def test_an_array_that_nobody_means_is_refused() -> None:
         extents(signature.pointers[0], {})
 
 
+@pytest.mark.slow
 def test_a_compiler_that_does_not_end_is_stopped(write: Write, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "LONGEST", 0.5)
     monkeypatch.setattr(compilers, "clang_command", lambda *_: [sys.executable, "-c", "while True: pass", "clang"])
@@ -153,6 +155,7 @@ def test_a_compiler_that_does_not_end_is_stopped(write: Write, cache: Path, monk
         build(write("add.c", ADD))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["1", "7"])
 def test_on_a_narrow_terminal_words_stay_whole(columns: str) -> None:
     words = ("kernels", "show", "quantize_down")
@@ -161,6 +164,7 @@ def test_on_a_narrow_terminal_words_stay_whole(columns: str) -> None:
     assert shown == started(*words, env={**os.environ, "COLUMNS": "20"}).stdout
 
 
+@pytest.mark.slow
 def test_a_terminal_that_does_not_know_its_width_is_written_to() -> None:
     said = started("kernels", env={**os.environ, "COLUMNS": "0"}).stdout
     assert "quantize_down" in said
@@ -243,6 +247,7 @@ def hostile(tmp_path: Path) -> Path:
 COMMAND = str(Path(sys.executable).with_name("lanewise"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [("run", "add.c", "add", "1", "2"), ("prove", "SQADD*", "--jobs", "2", "--no-cache"), ("isa", "list", "sqadd"),

@@ -20,6 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "count"), [("files", 300), ("links", 20)])
 def test_damaged_files_are_opened_or_refused(folder: Path, option: str, count: int) -> None:
     outcomes = Counter(damaged_outcome(folder, option, seed) for seed in range(count))

@@ -24,6 +24,7 @@ def test_the_space_has_every_word_with_rd_0_and_rn_1_whose_bits_28_to_25_are_x11
     assert all(word & 0x0E0003FF == 0x0E000020 for word in words)
 
 
+@pytest.mark.slow
 def test_no_row_is_named_twice() -> None:
     names = [row.name for row in all_rows()]
     assert len(names) == len(set(names))

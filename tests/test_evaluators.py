@@ -92,6 +92,7 @@ def sites() -> set[tuple[str, int]]:
     return {(str(path.relative_to(ROOT)), end.lineno) for path, end in ends if end is not None}
 
 
+@pytest.mark.slow
 def test_every_match_on_nodes_or_operators_ends_in_assert_never() -> None:
     assert [f"{path}:{match.lineno}" for path in modules() for match in matches(path) if end_of(match) is None] == []
 
@@ -108,6 +109,7 @@ def dicts(path: Path) -> list[ast.Dict]:
     return [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Dict)]
 
 
+@pytest.mark.slow
 def test_mypy_names_every_match_that_lacks_an_added_node_or_operator(tmp_path: Path) -> None:
     files = sorted({file for file, _ in sites()})
     assert set(files) > INDISPENSABLE

@@ -53,6 +53,7 @@ def test_what_a_row_names_exists_and_is_of_its_kind(row: EvidenceRow) -> None:
     assert (words[1] == "check") == (row.kind == "test")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", SMALL, ids=lambda subject: subject.kernel)
 def test_a_small_proof_of_compiled_code_is_one_still(subject: Subject) -> None:
     kernel, image, shapes, _, _ = prepared(subject)
@@ -64,6 +65,7 @@ def test_a_small_proof_of_compiled_code_is_one_still(subject: Subject) -> None:
     assert prover.run().outcome == "proved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", ["tflite.c", "program"])
 def test_a_small_proof_of_the_integer_add_is_one_still(build: str) -> None:
     kernel = built_in_kernel("quantized_add", "tflite")
@@ -76,11 +78,13 @@ def test_a_small_proof_of_the_integer_add_is_one_still(build: str) -> None:
     assert (proof.outcome, proof.builds[0].proved) == ("proved", 1)
 
 
+@pytest.mark.slow
 def test_the_golden_of_quantize_down_is_what_its_hardware_is_proved_to_be() -> None:
     found = outcomes(hardware_questions((5,)))
     assert set(found) == {"proved"}
     assert len(found) >= 2
 
 
+@pytest.mark.slow
 def test_another_convention_is_not_what_the_hardware_is_proved_to_be() -> None:
     assert set(outcomes(hardware_questions((31,), "page"))) == {"counter-example"}

@@ -53,6 +53,7 @@ def test_the_action_keeps_the_store_of_a_run_with_faults() -> None:
     assert not [step for step in steps if "uses: actions/cache@" in step]
 
 
+@pytest.mark.slow
 def test_its_tests_pass_and_fail_with_a_wrong_kernel(copy: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     shutil.copytree(copy, wrong)
@@ -62,6 +63,7 @@ def test_its_tests_pass_and_fail_with_a_wrong_kernel(copy: Path, tmp_path: Path)
     assert (code, "1 failed, 1 passed" in said, "test_kernels.py" in said) == (1, True, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("-P", "-m", "pytest"), ("-m", "pytest", "-p", "no:lanewise")])
 def test_a_repository_with_a_package_of_our_name_is_tested_as_the_page_says(
     words: tuple[str, ...], tmp_path: Path
@@ -75,11 +77,13 @@ def test_a_repository_with_a_package_of_our_name_is_tested_as_the_page_says(
     assert done(tmp_path, sys.executable, "-m", "pytest", "test_it.py")[0] != 0  # the reason for the page's words
 
 
+@pytest.mark.slow
 def test_its_campaign_agrees(copy: Path) -> None:
     code, said = done(copy, *LANEWISE, "results", "lanewise.sqlite")
     assert (code, re.findall(r"\d+ jobs, .*", said)) == (0, ["13 jobs, 13 agrees"])
 
 
+@pytest.mark.slow
 def test_its_hook_does_the_jobs_that_read_what_a_commit_touches(copy: Path, tmp_path: Path) -> None:
     """Nothing is done again that has a result; a wrong kernel fails its own commit, and no other."""
     touched = tmp_path / "touched"

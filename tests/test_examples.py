@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parent
 DRAWN, IMPORTING = "test_batch_arithmetic.py", "test_timing_report.py"
 """Tests that draw from all numbers of 64 bits, and tests that import much which those do not."""
@@ -24,18 +26,21 @@ def examples(*options: str, hash_seed: int = 1) -> list[str]:
     return EXAMPLE.findall(done.stdout)
 
 
+@pytest.mark.slow
 def test_examples_depend_neither_on_what_is_imported_nor_on_the_seed_of_hashes() -> None:
     alone = examples(DRAWN)
     assert len(alone) >= 100
     assert examples(IMPORTING, DRAWN, hash_seed=2) == alone
 
 
+@pytest.mark.slow
 def test_the_seed_of_an_exploration_decides_on_its_examples() -> None:
     first, again, other = (examples(DRAWN, "--hypothesis-profile=explore", f"--hypothesis-seed={n}") for n in (5, 5, 6))
     assert len(first) >= 100
     assert (first == again, first == other) == (True, False)
 
 
+@pytest.mark.slow
 def test_an_exploration_says_its_seeds_and_how_it_went() -> None:
     test = f"{TESTS / DRAWN}::test_small_quotients_round_toward_zero"
     command = [sys.executable, str(TESTS / "long" / "explore.py"), "--rounds", "1", "--seed", "5", test]

@@ -164,6 +164,7 @@ def test_another_result_of_the_emulator_is_seen(monkeypatch: pytest.MonkeyPatch,
     assert (shown["between"], model == exact, model == shown["emulator"]) == ("model and emulator", True, False)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     word = word_called("uaddw v0.8h, v1.8h, v2.8b")
     first = Exhaustion([word], tmp_path, 1)
@@ -201,6 +202,7 @@ def test_an_interrupt_gives_no_verdict_and_says_how_to_go_on(monkeypatch: pytest
     assert lines[0] == "sqadd v0.16b, v1.16b, v2.16b: 0 of 65,536 values of v1 (8 bits) and v2 (8 bits) compared"
 
 
+@pytest.mark.slow
 def test_forms_of_a_mnemonic_that_cannot_be_exhausted_are_listed(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     monkeypatch.setattr(loop.ValueBench, "compare", interrupted)
     shown = json.loads(lanewise("exhaust", "sqxtn", "--jobs", 1, "--json").stdout)

@@ -144,6 +144,7 @@ def kernel_with_a_structure(structure: str) -> Kernel:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", [f"const struct {{ {FIELDS} }} *p", f"struct {{ {FIELDS} }} p"])
 def test_fields_of_a_structure_are_operands(structure: str) -> None:
     sentences = told(kernel_with_a_structure(structure), partial(in_a_structure, rule=single_rounding))
@@ -160,6 +161,7 @@ def test_fields_of_a_structure_that_is_given_as_a_tuple_are_operands() -> None:
     assert explain_kernel(kernel, inputs, results)[0].startswith("the golden reference is double_rounding")
 
 
+@pytest.mark.slow
 def test_a_number_of_a_structure_that_is_one_off_is_told() -> None:
     kernel = kernel_with_a_structure(f"const struct {{ {FIELDS} }} *p")
     sentences = told(kernel, partial(in_a_structure, more=1))

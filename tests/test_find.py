@@ -86,6 +86,7 @@ def called_again(one: dict[str, Any]) -> dict[str, list[int]]:
     return json.loads(result.stdout)["outputs"]  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_both_ways_of_a_branch_are_found_and_each_is_run_again_by_one_command() -> None:
     answers = of_function("--find", BRANCH, "--opt", "O0", "--lengths", "2,4", code=0)
     assert [one["verdict"] for one in answers] == ["found"] * 4
@@ -96,6 +97,7 @@ def test_both_ways_of_a_branch_are_found_and_each_is_run_again_by_one_command() 
         assert called_again(one)["out"] == [number + 8 >> 4 for number in numbers]
 
 
+@pytest.mark.slow
 def test_that_a_way_is_gone_by_no_input_is_proved_and_only_of_the_lengths_that_are_named() -> None:
     (never,) = of_function("--find", "not taken at f.c:7 b.ls", "--opt", "O0", "--lengths", "1..3", code=1)
     assert never["verdict"] == "none can"
@@ -104,6 +106,7 @@ def test_that_a_way_is_gone_by_no_input_is_proved_and_only_of_the_lengths_that_a
     assert (goes["inputs"]["n"], 4000 in goes["inputs"]["a"]) == (4, True)
 
 
+@pytest.mark.slow
 def test_a_class_that_no_number_of_the_domain_meets_is_met_by_none_of_any_length() -> None:
     answers = found("kernel.py", "--find", "true at f.c:7 cmeq", "--lengths", "1,9", code=0)
     assert all(4000 in one["inputs"]["a"] for one in answers)
@@ -112,6 +115,7 @@ def test_a_class_that_no_number_of_the_domain_meets_is_met_by_none_of_any_length
     assert {one["verdict"] for one in answers} == {"none can"}
 
 
+@pytest.mark.slow
 def test_it_is_said_whether_the_build_is_right_on_what_was_found() -> None:
     answers = found("kernel.py", "--find", f"{BRANCH} b.ne", "--opt", "O0", "--lengths", "4", code=0)
     wrong = [4000 in one["inputs"]["a"] for one in answers]
@@ -126,6 +130,7 @@ def test_a_rival_that_is_another_in_one_number_of_its_range_parts_there_in_the_l
     assert parts["inputs"]["a"][2] == 70_001
 
 
+@pytest.mark.slow
 def test_that_a_rival_is_the_same_is_proved() -> None:
     (same,) = found("kernel.py", "--find", "unlike in_two_steps", "--lengths", "1..3", code=1)
     assert same["proved"] == "they are the same for all inputs of the lengths 1, 2, 3 that both are defined on"

@@ -35,11 +35,13 @@ def wrong(operation: FloatOperation, expected: dict[int, tuple[int, int]], fpcr:
     return [hex(bits) for bits, wanted in expected.items() if compute(operation, (bits,), fpcr) != wanted]
 
 
+@pytest.mark.slow
 def test_the_root_of_every_half() -> None:
     positive = {bits: rounded(Root(signed(bits, F16)), F16, "even") for bits, number in finite_halves() if number > 0}
     assert not wrong(FloatOperation("square_root", F16, F16), positive)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True], ids=["frint", "frintx"])
 @pytest.mark.parametrize("rounding", WHOLE)
 def test_every_half_rounded_to_an_integral_number(rounding: Rounding, exact: bool) -> None:
@@ -62,6 +64,7 @@ def test_every_half_to_an_integer(integer: Int, rounding: Rounding) -> None:
     assert not wrong(FloatOperation("to_integer", F16, integer, rounding), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", [F32, F64], ids=str)
 def test_every_half_widens_exactly(to: Float) -> None:
     """A NaN keeps sign and payload at the top of the fraction, and becomes quiet."""
@@ -76,6 +79,7 @@ def test_every_half_widens_exactly(to: Float) -> None:
     assert not wrong(FloatOperation("convert", F16, to), expected)
 
 
+@pytest.mark.slow
 def test_every_alternative_half_widens_to_a_number() -> None:
     """Exponents go up to 31 there: (1 + f/1024) * 2^(e-15)."""
     expected = {}
@@ -149,6 +153,7 @@ def test_reciprocal_estimates_are_those_of_the_manual(format: Float) -> None:
     assert not wrong(FloatOperation("reciprocal_estimate", format, format), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS, ids=str)
 def test_reciprocal_root_estimates_are_those_of_the_manual(format: Float) -> None:
     expected = {bits: root_estimate(bits, format) for bits in numbers(format) if 0 < bits < format.sign_bit}

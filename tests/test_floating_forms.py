@@ -18,6 +18,7 @@ RUNS = 25
 CHUNKS = 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_machine_exact_evaluator_and_emulator_agree(chunk: int) -> None:
     forms = floating_forms()[chunk::CHUNKS]

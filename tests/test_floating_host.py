@@ -109,6 +109,7 @@ def faults(form: str) -> list[str]:
     return [line for line in found if line] or [f"{form}: the host always declines"] * (set(found) == {None})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(8))
 def test_the_host_computes_values_and_flags_of_the_exact_evaluator(chunk: int) -> None:
     assert [line for form in host_forms()[chunk::8] for line in faults(form)] == []

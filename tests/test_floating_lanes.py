@@ -104,6 +104,7 @@ def mismatch_of(name: str, source: str, kernel: Kernel, old: str, new: str, fold
     return outcome.mismatch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "source", "kernel", "old", "new", "step", "instruction"), FAULTS, ids=lambda value: str(value)[:20]
 )
@@ -121,6 +122,7 @@ def test_a_fault_is_placed_at_its_step_and_instruction(
     assert (mismatch.parted_at, mismatch.instruction[: len(instruction)]) == (step, instruction), str(mismatch)
 
 
+@pytest.mark.slow
 def test_numbers_of_a_float_mismatch_read_back(tmp_path: Path) -> None:
     """Text and bits of both outputs and of the golden step name one float32 each, and the outputs differ."""
     fault = FAULTS[-1]

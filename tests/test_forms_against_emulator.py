@@ -45,6 +45,7 @@ def is_emulated(name: str) -> bool:
     return NOT_EMULATED.isdisjoint(TABLE.named[name].features)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_form_agrees_with_the_emulator_or_its_definition(chunk: int) -> None:
     names = [name for name in TABLE.named if name not in COMPARED_ELSEWHERE]
@@ -145,6 +146,7 @@ def unnamed_but_heeded(words: Words, names: Sequence[str], places: int) -> list[
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(4))
 def test_only_an_instruction_that_can_saturate_sets_qc(form_words: Words, chunk: int) -> None:
     found = sets_qc_unclaimed(form_words, sorted(form_words)[chunk::4], STATES // 3)

@@ -272,6 +272,7 @@ def fuzz(target: GdbTarget, count: int) -> None:
     assert (bytes(session.machine.registers.vectors), session.machine.pc, session.position) == held
 
 
+@pytest.mark.slow
 def test_the_command_says_how_to_start_gdb_and_serves(tmp_path: Path) -> None:
     file = tmp_path / "narrow.c"
     file.write_text(SOURCE)

@@ -87,6 +87,7 @@ def differences(words: dict[str, tuple[int, ...]], states: int, *flags: str) -> 
     return [found for name, word in pairs if (found := compiled.difference(name, word, states))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_form_does_what_the_exact_evaluator_says(chunk: int) -> None:
     written, _ = in_c()
@@ -123,6 +124,7 @@ def outcomes(compiled: Compiled, word: int, states: int, fpcr: int = 0, fpsr: in
     return (compiled.difference_from(word, given.hard(fpcr, fpsr)) for _ in range(states))
 
 
+@pytest.mark.slow
 def test_floating_point_of_the_host_is_that_of_the_exact_evaluator() -> None:
     words = {name: word_of(name) for name in floating_point()}
     compiled = Compiled(list(words.values()), "-O0")
@@ -199,6 +201,7 @@ def ended(*names: str, text: str = "", other: str = "", states: int = STATES) ->
     return process.exitcode
 
 
+@pytest.mark.slow
 def test_nothing_that_a_share_of_the_forms_does_is_undefined() -> None:
     assert ended(*list(in_c()[0])[3::32]) == 0
 

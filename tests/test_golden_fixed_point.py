@@ -91,24 +91,28 @@ def test_wrap_is_reduction_modulo_2_to_32(value: int) -> None:
     assert int(wrap_int32(np.array(value))) == exact_wrap(value)
 
 
+@pytest.mark.slow
 @thoroughly
 @given(int32s, int32s)
 def test_doubling_high_multiply_is_the_product_over_2_to_31_ties_up_saturated(a: int, b: int) -> None:
     assert int(doubling_high_multiply(a, b)) == min(exact_ties_up(Fraction(a * b, 2**31)), INT32_MAX)
 
 
+@pytest.mark.slow
 @thoroughly
 @given(int32s, counts)
 def test_ties_away_is_the_quotient_rounded_away(value: int, count: int) -> None:
     assert int(divide_by_power_of_two_ties_away(value, count)) == exact_ties_away(Fraction(value, 2**count))
 
 
+@pytest.mark.slow
 @thoroughly
 @given(int32s, counts)
 def test_ties_up_is_the_quotient_rounded_up(value: int, count: int) -> None:
     assert int(divide_by_power_of_two_ties_up(value, count)) == exact_ties_up(Fraction(value, 2**count))
 
 
+@pytest.mark.slow
 @thoroughly
 @given(int32s, counts)
 def test_floor_is_the_quotient_rounded_down(value: int, count: int) -> None:
@@ -121,6 +125,7 @@ def test_left_shift_is_the_product_wrapped(value: int, count: int) -> None:
     assert int(shift_left_wrap(value, count)) == exact_wrap(value * 2**count)
 
 
+@pytest.mark.slow
 @thoroughly
 @given(int32s, int32s, int32s)
 def test_clamp_is_the_median_of_value_and_bounds(value: int, one: int, other: int) -> None:
@@ -128,12 +133,14 @@ def test_clamp_is_the_median_of_value_and_bounds(value: int, one: int, other: in
     assert int(clamp(value, lower, upper)) == sorted((value, lower, upper))[1]
 
 
+@pytest.mark.slow
 @thoroughly
 @given(int32s, int32s | st.integers(-300, 300))
 def test_vector_shift_is_fix_up_then_shift_by_the_low_byte(value: int, shift: int) -> None:
     assert int(vector_shift(value, shift)) == exact_vector_shift(value, shift)
 
 
+@pytest.mark.slow
 @thoroughly
 @given(int32s, int32s | st.integers(-300, 300))
 def test_tail_shift_is_the_mask_form_modulo_32(value: int, shift: int) -> None:
@@ -159,6 +166,7 @@ def test_tail_shift_equals_ties_away_for_0_to_31(shift: int) -> None:
     np.testing.assert_array_equal(tail_shift(VALUES, shift), divide_by_power_of_two_ties_away(VALUES, shift))
 
 
+@pytest.mark.slow
 @thoroughly
 @given(int32s, int32s)
 def test_signed_nudge_and_c_division_equal_doubling_high_multiply(a: int, b: int) -> None:

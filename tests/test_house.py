@@ -89,6 +89,7 @@ def large_records_by_position() -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
+@pytest.mark.slow
 def test_no_record_of_more_than_six_fields_is_built_by_position() -> None:
     assert sorted(large_records_by_position()) == sorted(BY_POSITION)
 
@@ -142,6 +143,7 @@ def test_the_rooms_that_are_described_are_those_that_are_there(package: str) -> 
     assert sorted(described_rooms(package)) == sorted(room for room in rooms if not room.startswith("__"))
 
 
+@pytest.mark.slow
 def test_nothing_is_decided_by_an_assert() -> None:
     """PYTHONOPTIMIZE leaves them out: only those may stand that tell a type checker what a type is."""
     deciding = []

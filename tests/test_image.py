@@ -418,6 +418,7 @@ def test_a_truncated_file_is_refused(good: bytes, tmp_path: Path) -> None:
         Image.read(patched(tmp_path / "k.elf", good[: len(good) // 2], 0, b""))
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(data=st.data())
 def test_a_damaged_file_raises_image_error_or_nothing(

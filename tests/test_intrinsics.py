@@ -141,6 +141,7 @@ SIGNED_IN_CLANG = {f"vqshlu{letter}_n_s{bits}" for letter, bits in (("b", 8), ("
 """ACLE gives them an unsigned result (it is one), clang's header a signed one of the same bits."""
 
 
+@pytest.mark.slow
 def test_every_intrinsic_is_declared_in_clangs_headers() -> None:
     assert set(intrinsic_names()) - set(_declared()) == set()
 

@@ -277,6 +277,7 @@ def not_emulated() -> list[str]:
     return [name for name in intrinsic_names() if set(intrinsic(name).features) & set(LACKING)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_an_intrinsic_does_what_the_compiler_makes_of_it(chunk: int) -> None:
     lacking = {*not_emulated(), *EMULATED_WRONGLY}
@@ -286,6 +287,7 @@ def test_an_intrinsic_does_what_the_compiler_makes_of_it(chunk: int) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 def test_the_intrinsics_not_emulated_do_what_the_compiler_makes_of_them() -> None:
     found = list(_differences(Machine(), [*not_emulated(), *EMULATED_WRONGLY]))
     assert not_emulated()

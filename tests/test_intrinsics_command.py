@@ -20,10 +20,12 @@ def parsed(*arguments: str) -> Any:
     return json.loads(run(*arguments, "--json").stdout)
 
 
+@pytest.mark.slow
 def test_the_list_has_every_intrinsic() -> None:
     assert [row["name"] for row in parsed()] == list(intrinsic_names())
 
 
+@pytest.mark.slow
 def test_the_list_ends_with_a_count() -> None:
     assert run().stdout.splitlines()[-1] == f"{len(intrinsic_names()):,} intrinsics"
 

@@ -126,6 +126,7 @@ def test_what_an_instruction_does_is_shown(name: str, text: str) -> None:
     assert text in run("isa", "show", name).stdout
 
 
+@pytest.mark.slow
 def test_every_mnemonic_can_be_shown() -> None:
     mnemonics = sorted({form.mnemonic for form in TABLE.forms.values()})
     assert [name for name in mnemonics if f"\n  {name}" not in shown_mnemonic(name) and "." not in name] == []
@@ -187,6 +188,7 @@ def rows_of_the_space() -> int:
     return len(rows(space()))
 
 
+@pytest.mark.slow
 def test_without_a_name_the_space_is_the_denominator(monkeypatch: pytest.MonkeyPatch) -> None:
     def verified(form: str, seed: int, vectors: int) -> FormResult:
         return FormResult(form=form, evidence="emulation", words=1, runs=1, faults=0, vectors=1)
@@ -238,6 +240,7 @@ def test_progress_is_on_stderr() -> None:
     assert result.stderr.splitlines()[-1].startswith("11 of 11 forms: ")
 
 
+@pytest.mark.slow
 def test_a_reader_that_went_away_ends_the_output_quietly(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -127,6 +127,7 @@ def with_few_corners(mode: str) -> tuple[Kernel, Vectors]:
     return kernel, make_vectors(kernel, 100, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("source", [0, 1, None], ids=["kernel.c", "kernel_plain.c", "program"])
 def test_implementation_agrees_with_the_golden_reference(mode: str, source: int | None) -> None:
@@ -136,6 +137,7 @@ def test_implementation_agrees_with_the_golden_reference(mode: str, source: int 
     assert (outcome.failure, outcome.vectors > 200) == ("", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["s8_double_rounding", "u8_fp32"])
 def test_compiled_kernel_agrees_with_the_emulator_in_lockstep(mode: str) -> None:
     kernel = replace(built_in_kernel(NAME, mode), corners=lambda: iter(()))
@@ -154,6 +156,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     kernel, (text, changed) = built_in_kernel(NAME, "s8_fp32"), FAULTS[fault]
@@ -172,6 +175,7 @@ def test_default_mode_comes_first() -> None:
     assert kernel_modes(NAME) == tuple(MODES)
 
 
+@pytest.mark.slow
 def test_cycles_are_told_by_multiply_accumulate() -> None:
     call = next(kernel_calls(built_in_kernel(NAME), ["-O2"], [], None, 1, 1 << 20))
     assert (call.elements, call.notes) == (5 * 5 * 8 * 3 * 3 * 32, ("an element is a multiply-accumulate",))

@@ -155,6 +155,7 @@ def test_implementation_agrees_with_the_golden_reference(mode: str, source: int 
     assert (outcome.failure, outcome.vectors > 100) == ("", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["s8_double_rounding", "u8_fp32"])
 def test_compiled_kernel_agrees_with_the_emulator_in_lockstep(mode: str) -> None:
     kernel = replace(built_in_kernel(NAME, mode), corners=lambda: iter(()))
@@ -178,6 +179,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     kernel, (text, changed) = built_in_kernel(NAME, "s8_fp32"), FAULTS[fault]
@@ -197,6 +199,7 @@ def test_default_mode_comes_first() -> None:
     assert kernel_modes(NAME) == tuple(MODES)
 
 
+@pytest.mark.slow
 def test_cycles_are_told_by_multiply_accumulate() -> None:
     call = next(kernel_calls(built_in_kernel(NAME), ["-O2"], [], None, 1, 1 << 20))
     assert (call.elements, call.notes) == (5 * 5 * 32 * 3 * 3, ("an element is a multiply-accumulate",))

@@ -43,6 +43,7 @@ def example_checked(tmp_path_factory: pytest.TempPathFactory) -> Result:
     return lanewise("check", str(folder / "product.py"), *SMALL, "--json")
 
 
+@pytest.mark.slow
 def test_the_example_passes_its_check(example_checked: Result) -> None:
     report = json.loads(example_checked.stdout)
     assert (example_checked.exit_code, report["passed"], report["kernel"]) == (0, True, "product")
@@ -61,6 +62,7 @@ def test_the_examples_other_convention_is_separated_from_it(example_checked: Res
     assert json.loads(example_checked.stdout)["separated"]
 
 
+@pytest.mark.slow
 def test_a_fault_in_the_source_is_found_with_its_line(example: Path) -> None:
     source = example.with_suffix(".c")
     source.write_text(source.read_text().replace("(a * b + 64) >> 7", "(a * b + 63) >> 7"))
@@ -80,6 +82,7 @@ def test_a_kernel_is_what_its_file_says_now(example: Path) -> None:
     assert names == ["k7", "k9"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_a_kernel_that_follows_the_other_convention_is_told_so(example: Path) -> None:
     source = example.with_suffix(".c")
@@ -120,6 +123,7 @@ def test_a_name_that_no_function_can_have_is_refused(tmp_path: Path, name: str) 
     assert (result.exit_code, list(tmp_path.iterdir())) == (2, [])
 
 
+@pytest.mark.slow
 def test_a_golden_that_is_asked_for_comes_from_the_public_package_and_passes(tmp_path: Path) -> None:
     name = "mine_for_double_rounding"  # which stays as it is
     asked = ("init", "kernel", name, "--folder", str(tmp_path), "--golden", "single_rounding_truncated")
@@ -129,6 +133,7 @@ def test_a_golden_that_is_asked_for_comes_from_the_public_package_and_passes(tmp
     assert lanewise("check", str(tmp_path / f"{name}.py"), *SMALL).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_a_source_of_another_convention_than_its_golden_is_named(tmp_path: Path) -> None:
     assert lanewise("init", "kernel", "mine", "--folder", str(tmp_path), "--golden", "double_rounding").exit_code == 0
@@ -278,6 +283,7 @@ def test_a_key_of_somebody_elses_mapping_says_nothing_of_the_input_set() -> None
     assert [missing_input(error, {"a": 1}) for error in (KeyError("a"), IndexError("c"))] == ["", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_an_object_takes_the_place_of_the_source(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
@@ -289,6 +295,7 @@ def test_an_object_takes_the_place_of_the_source(tmp_path: Path) -> None:
     assert [result.exit_code for result in results] == [1, 0]
 
 
+@pytest.mark.slow
 def test_flags_reach_the_compiler(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
     (tmp_path / "f.c").write_text("#include <values.h>\n" + SOURCE.replace("a[i];", "a[i] + ADDED;"))
@@ -300,6 +307,7 @@ def test_flags_reach_the_compiler(tmp_path: Path) -> None:
     assert [result.exit_code for result in results] == [2, 0]
 
 
+@pytest.mark.slow
 def test_an_endless_loop_ends_at_the_limit_that_is_given(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
     (tmp_path / "f.c").write_text(SOURCE.replace("i < n; ++i) b[i] = a[i]", '; ++i) __asm__("" :: "r"(i))'))
@@ -310,6 +318,7 @@ def test_an_endless_loop_ends_at_the_limit_that_is_given(tmp_path: Path) -> None
     assert "5,000 instructions" in report["shrunk"]  # what is left of the input set was run as long as the whole
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_a_failing_input_set_is_shown_small(example: Path) -> None:
     source = example.with_suffix(".c")
@@ -339,6 +348,7 @@ def test_a_signature_that_does_not_fit_is_refused(declaration: str, message: str
     assert (result.exit_code, message in result.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_signature_may_differ_in_signs_and_in_what_is_not_known(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
     text = SOURCE.replace("const signed char *a", "const void *c").replace("a[i]", "((const char *)c)[i]")
@@ -354,6 +364,7 @@ def test_a_signature_may_end_with_a_size_that_the_function_does_not_take(tmp_pat
     assert lanewise("check", str(tmp_path / "f.py"), *SMALL).exit_code == 0
 
 
+@pytest.mark.slow
 def test_the_flags_of_a_kernel_reach_the_compiler_at_every_level(tmp_path: Path) -> None:
     flagged = KERNEL.replace("golden)", "golden, flags=('-DADDED=0',))")
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + flagged)
@@ -387,6 +398,7 @@ def test_files_of_a_kernel_are_paths_however_they_are_given() -> None:
         Kernel(**given)
 
 
+@pytest.mark.slow
 def test_sources_may_be_text_and_those_that_are_not_there_are_named(
     example: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

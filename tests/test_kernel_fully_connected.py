@@ -191,6 +191,7 @@ def test_implementation_agrees_with_the_golden_reference(mode: str, source: int 
     assert (outcome.failure, outcome.vectors > 300) == ("", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["s8_double_rounding", "u8_fp32"])
 def test_compiled_kernel_agrees_with_the_emulator_in_lockstep(mode: str) -> None:
     kernel = replace(built_in_kernel(NAME, mode), corners=lambda: iter(()))
@@ -213,6 +214,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     """Each in the mode that has all of these parts."""
@@ -231,6 +233,7 @@ def test_default_mode_comes_first() -> None:
     assert kernel_modes(NAME) == tuple(MODES)
 
 
+@pytest.mark.slow
 def test_cycles_are_told_by_multiply_accumulate() -> None:
     call = next(kernel_calls(built_in_kernel(NAME), ["-O2"], [], None, 1, 1 << 20))
     assert (call.elements, call.notes) == (4 * 32 * 256, ("an element is a multiply-accumulate",))

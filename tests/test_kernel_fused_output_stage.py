@@ -187,6 +187,7 @@ def test_what_the_mode_does_not_take_is_refused(mode: str, stage: Stage, sentenc
 # Every way to run it.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "job"), CASES)
 def test_every_implementation_agrees_on_all_corners(kernel: Kernel, job: Job) -> None:
     vectors = make_vectors(kernel, 500, seed=2)
@@ -226,6 +227,7 @@ PLANTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "source", "right", "wrong"), PLANTED)
 def test_a_planted_fault_is_found(tmp_path: Path, mode: str, source: int, right: str, wrong: str) -> None:
     kernel = built_in_kernel(NAME, mode)
@@ -241,6 +243,7 @@ NAMED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("right", "wrong", "named"), NAMED)
 def test_the_step_of_a_planted_fault_is_named(tmp_path: Path, right: str, wrong: str, named: str) -> None:
     kernel, source = KERNELS[0], tmp_path / "kernel.c"

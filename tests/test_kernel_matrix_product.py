@@ -80,6 +80,7 @@ def test_some_products_of_extreme_bytes_need_more_than_16_bits(mode: str, byte: 
     assert {int(x) for x in in_16_bits(a, b, mode).ravel()} == {narrow}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["udot_u8", "ummla_u8"])
 def test_sums_of_unsigned_products_go_on_from_2_31_as_negative_numbers(mode: str) -> None:
     """docs/spec/neighbours.md section 2: 33,025 products of 255 and 255 are below 2^31, 33,026 are not."""

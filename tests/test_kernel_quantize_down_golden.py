@@ -324,6 +324,7 @@ def exact(value: int, bias: int, parameters: Parameters, right_shift: Callable[[
     return saturate(wrap(scaled + parameters.offset), 0, 255)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "lowest", "right_shift"),
     [*((mode, -31 if mode in (LEFT_SHIFT, NEW_BOUNDS) else 0, ties_away) for mode in ROUNDING), ("page", 0, floor)],

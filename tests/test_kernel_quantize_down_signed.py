@@ -179,6 +179,7 @@ def test_a_planted_fault_is_found(tmp_path: Path, mode: str, source: int, right:
     assert wrong_lanes(MODES[mode], source, right, wrong, tmp_path) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [S8, S16_NEW])
 def test_without_a_fault_nothing_is_found(tmp_path: Path, mode: str) -> None:
     assert [wrong_lanes(MODES[mode], source, "return", "return", tmp_path) for source in (0, 1)] == [0, 0]

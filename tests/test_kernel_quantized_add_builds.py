@@ -22,6 +22,7 @@ def verdict(kernel: Kernel, job: Job, vectors: Vectors) -> tuple[str, bool]:
     return outcome.failure, outcome.lanes_compared > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_compiled_code_agrees_in_lockstep(mode: str) -> None:
     kernel = MODES[mode]

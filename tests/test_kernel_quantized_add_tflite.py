@@ -140,17 +140,20 @@ def failure(folder: Path, source: str, right: str, wrong: str, level: str = "-O2
     return check_job(KERNEL, Job(file, (level,)), vectors, lambda _: None, engine="machine").failure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "right", "wrong", "step"), PLANTED)
 def test_a_planted_fault_is_placed_at_its_step(tmp_path: Path, source: str, right: str, wrong: str, step: str) -> None:
     assert f"parts from the golden reference at step {step}" in failure(tmp_path, source, right, wrong)
 
 
+@pytest.mark.slow
 def test_a_planted_fault_in_plain_c_is_placed_at_its_step(tmp_path: Path) -> None:
     """As written: optimised, the addition is merged with that of the rounding before it."""
     told = failure(tmp_path, "tflite_plain.c", "multiplier, shift) + offset", "multiplier, shift)", "-O0")
     assert "parts from the golden reference at step 'offset'" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "right", "wrong", "convention"),
     [

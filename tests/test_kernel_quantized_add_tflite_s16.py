@@ -30,6 +30,7 @@ def rescaled(value: int, by: Scale) -> int:
     return half_away(Fraction(half_up(Fraction(value * by.multiplier, 2**31)), 2**-by.shift))
 
 
+@pytest.mark.slow
 def test_every_output_is_that_of_exact_fractions() -> None:
     rng, apart = np.random.default_rng(1), []
     for inputs in (*KERNEL.corners(), *(KERNEL.sample(rng) for _ in range(40))):
@@ -64,6 +65,7 @@ def test_numbers_out_of_range_are_refused(make: Callable[[], object], message: s
         make()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", [pytest.param(job, id=job.name) for job in jobs_of(KERNEL, ["O2"])])
 def test_every_implementation_agrees_in_lockstep(job: Job) -> None:
     vectors = make_vectors(KERNEL, 100, seed=2)

@@ -85,6 +85,7 @@ def test_systems_differ_as_the_rows_say(value: int, factor: float, mode: str, ex
     assert products([value], factor, mode) == [expected]
 
 
+@pytest.mark.slow
 def test_error_is_at_most_a_half_and_half_a_bit_of_the_shift() -> None:
     rng = np.random.default_rng(7)
     values = [int(x) for x in rng.integers(INT32_MIN, INT32_MAX, 4000)]

@@ -47,6 +47,7 @@ PLANTED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "right", "wrong", "named"), PLANTED)
 def test_a_planted_fault_is_found_and_named(tmp_path: Path, mode: str, right: str, wrong: str, named: str) -> None:
     kernel = next(kernel for kernel in KERNELS if kernel.mode == mode)

@@ -65,6 +65,7 @@ def builds(report: dict[str, object]) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["source", "object", "library"])
 def test_what_a_kernel_needs_besides_is_linked_with_it(tmp_path: Path, kind: str) -> None:
     made = compiled(tmp_path, "half.c", HALF)
@@ -75,6 +76,7 @@ def test_what_a_kernel_needs_besides_is_linked_with_it(tmp_path: Path, kind: str
     assert [each["left_out"] for each in builds(report)] == [["no call reached what nothing here defines: logger"]]
 
 
+@pytest.mark.slow
 def test_the_command_links_with_it_too_and_says_so_in_what_repeats_it(tmp_path: Path) -> None:
     kernel = kernel_file(tmp_path, "mine.c", CALLS.replace("LIMIT", "1000000"))
     (tmp_path / "half.c").write_text(HALF)
@@ -104,6 +106,7 @@ def test_a_table_that_nothing_defines_is_named_where_it_is_read(tmp_path: Path) 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_constructors_that_were_not_run_are_told_and_run_when_asked(tmp_path: Path) -> None:
     kernel = kernel_file(tmp_path, "mine.cpp", STATIC)
@@ -126,6 +129,7 @@ extern "C" void mine(const int8_t *a, int8_t *out, size_t n) {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limit", "code"), [("1000000", 0), ("0", 1)])
 def test_a_file_that_prints_is_refused_only_where_the_kernel_does(tmp_path: Path, limit: str, code: int) -> None:
     done, report = checked(kernel_file(tmp_path, "mine.cpp", PRINTS.replace("LIMIT", limit)))
@@ -169,6 +173,7 @@ KERNEL = Kernel(name=NAME, symbol=NAME, sources=(Path("mine.c"),), signature=SIG
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("over", "passes"), [("over_read(7)", True), ("over_read(6)", False)])
 def test_a_kernel_with_computed_extents_alignment_and_parameters_behind_a_pointer(
     tmp_path: Path, over: str, passes: bool
@@ -180,6 +185,7 @@ def test_a_kernel_with_computed_extents_alignment_and_parameters_behind_a_pointe
     assert passes or "and 6 more declared); if it is meant: over_read(7) on 'a'" in str(report["first_divergence"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
 def test_a_wrong_field_behind_the_pointer_is_found(tmp_path: Path) -> None:
     (tmp_path / "mine.c").write_text(PADDED.replace("p->bounds[0]", "p->bounds[1]"))
@@ -188,6 +194,7 @@ def test_a_wrong_field_behind_the_pointer_is_found(tmp_path: Path) -> None:
     assert (code, report["passed"]) == (1, False)
 
 
+@pytest.mark.slow
 def test_flags_that_all_builds_have_are_printed_once_and_leave_the_table_its_columns(tmp_path: Path) -> None:
     kernel = kernel_file(tmp_path, "mine.c", HALF + CALLS.replace("int8_t half(int8_t);", "").replace("LIMIT", "99999"))
     printed = lanewise("check", kernel, "--opt", "O1,O2", "--vectors", "20", "--cflags", f"-DLONG={'1' * 60}").stdout
@@ -235,6 +242,7 @@ TAKES = "#include <stdint.h>\nextern volatile int bias;\nvoid mine(const int8_t 
 TAKES += "{ for (unsigned long i = 0; i < n; i++) out[i] = (a[i] >> 1) + (i > LIMIT ? bias : 0); }\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["lockstep", "machine"])
 def test_a_variable_whose_content_is_elsewhere_is_refused_where_it_is_read(tmp_path: Path, engine: str) -> None:
     library = linked(

@@ -137,6 +137,7 @@ def _assembles(text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_the_assembler_refuses_high_registers_exactly_where_slots_are_low(
     form_words: dict[str, tuple[int, ...]],
 ) -> None:

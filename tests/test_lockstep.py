@@ -394,6 +394,7 @@ def test_the_limit_stops_without_a_divergence() -> None:
     assert lockstep.machine.pc == CODE + 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["O0", "O1", "O2", "O3", "Os", "Oz"])
 @pytest.mark.parametrize("source", KERNEL.sources, ids=lambda source: source.stem)
 def test_machine_emulator_and_golden_agree_on_every_build(source: object, level: str) -> None:

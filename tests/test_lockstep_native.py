@@ -127,6 +127,7 @@ def test_registers_that_are_not_found_in_memory_are_read_through_unicorn(
     assert run(case, patience=0)[1:] == run(case, NO_COMPILER)[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "fpcr"), [(1, 0), (2, FZ | 1 << 22)])
 def test_random_code_with_faults_comes_to_the_same(seed: int, fpcr: int) -> None:
     twins = NativeTwins(seed, 120, fpcr)
@@ -320,6 +321,7 @@ def test_memory_that_is_mapped_later_is_reached() -> None:
     assert (verdict(lockstep, 2), lockstep.emulator.memory.read(NOWHERE, 1)) == ("agree", b"\5")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it() -> None:
     lockstep = prepared(genuine, [B_SELF], [B_SELF], patience=0)
     assert lockstep.run(0, 1000) is None

@@ -6,6 +6,8 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from isa.rows import TABLE
 from rtl_models.command.group import HardwareCommands
 from sim.command.app import Lanewise
@@ -15,6 +17,7 @@ from sim.golden.registry.conventions import CONVENTIONS
 MADE: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "docs/made_pages.py"))
 
 
+@pytest.mark.slow
 def test_every_command_has_its_help_on_the_page() -> None:
     lines = list(MADE["help_page"]())
     within = {f"### lanewise rtl {name}" for name in HardwareCommands.COMMANDS}
@@ -22,6 +25,7 @@ def test_every_command_has_its_help_on_the_page() -> None:
     assert sum("Usage: lanewise" in line for line in lines) == sum(line.startswith("##") for line in lines)
 
 
+@pytest.mark.slow
 def test_every_convention_is_on_the_page_and_told_from_the_first_of_its_family() -> None:
     lines = list(MADE["conventions_page"]())
     families = {convention.family.name for convention in CONVENTIONS.values()}

@@ -106,6 +106,7 @@ def test_a_layer_that_parts_is_named_and_those_behind_it_are_right(number: int, 
     assert found["verdict"].startswith(f"layer {number}, {network.layers[number].operator} to ")
 
 
+@pytest.mark.slow
 def test_layers_that_depart_fail_where_that_is_asked_for(path: Path, tmp_path: Path) -> None:
     network, calls = read_tflite(path), count()
     shape = network.tensors[network.layers[0].outputs[0]].shape or ()
@@ -203,6 +204,7 @@ def test_a_file_that_is_no_network_is_refused(content: bytes, said: str, tmp_pat
     assert (outcome.exit_code, said in outcome.stderr) == (2, True), outcome.stderr
 
 
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused(path: Path) -> None:
     """Every cut and 300 files with a few bytes changed: a network or one sentence, whatever stands there."""
     content, rng, read = path.read_bytes(), np.random.default_rng(11), 0

@@ -30,6 +30,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_an_estimate_is_near_the_whole_layer_and_the_sum_is_that_of_the_layers(path: Path) -> None:
     """The net's first layer: 3 x 3, 4 channels to 8, 6 x 6 pixels, padded."""
     found = json.loads(lanewise("model", path, "--cycles", CORE, "--json").stdout)
@@ -44,6 +45,7 @@ def test_an_estimate_is_near_the_whole_layer_and_the_sum_is_that_of_the_layers(p
     assert [layer["reason"] != "" for layer in found["layers"]] == [False, False, True, True, True, False]
 
 
+@pytest.mark.slow
 def test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer(path: Path) -> None:
     """The second layer: 3 x 3, 8 channels, 6 x 6 pixels."""
     layer = json.loads(lanewise("model", path, "--cycles", CORE, "--json").stdout)["layers"][1]
@@ -55,6 +57,7 @@ def test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer(path: Path) ->
     assert (layer["kernel"], layer["multiply_accumulates"]) == ("depthwise_conv2d", 6 * 6 * 8 * 3 * 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("channels", "windows"), [(3, 10), (1, 8), (4, 3)])
 def test_an_estimate_of_several_windows_of_a_channel_is_near_the_whole_layer(
     channels: int, windows: int, tmp_path: Path

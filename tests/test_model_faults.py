@@ -35,6 +35,7 @@ def told(network: Network, tensors: Tensors) -> ModelReport:
     return ModelReport(network=network, against="device.npz", seed=None, layers=compared(network, tensors))
 
 
+@pytest.mark.slow
 def test_a_net_that_is_right_has_no_layer_apart(network: Network, right: Tensors) -> None:
     report = told(network, right)
     assert (report.apart, len(report.compared), report.common["pooling"]) == ([], 50, ("average_ties_away",))
@@ -55,6 +56,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "words"), FAULTS)
 def test_layer_kind_and_element_of_a_fault_are_named(
     fault: Fault, words: str, network: Network, right: Tensors
@@ -78,6 +80,7 @@ def one_channel_off(network: Network, right: Tensors, convention: str) -> tuple[
     raise AssertionError("no multiplier changes anything")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("convention", "words"),
     [("double_rounding", "with the multiplier of channel {} one less, double_rounding"),
@@ -91,6 +94,7 @@ def test_a_multiplier_one_unit_off_is_named_with_its_channel(
     assert any(cause.told.startswith(words.format(channel)) for cause in apart.causes), apart.causes
 
 
+@pytest.mark.slow
 def test_layers_that_may_each_be_the_one_that_is_off_are_told_as_one_of_them(tmp_path: Path) -> None:
     """Of five products one ties in layer 29 and one in 49, and the multiplier of 29 is off: as many are either."""
     file = tmp_path / "net.tflite"
@@ -107,6 +111,7 @@ def test_layers_that_may_each_be_the_one_that_is_off_are_told_as_one_of_them(tmp
     assert "layer 29, MUL to block5_product, or in its place layer 49" in report.verdict
 
 
+@pytest.mark.slow
 def test_a_bound_is_named_where_the_others_do_not_tell_what_scales_are_multiplied_in(tmp_path: Path) -> None:
     """Of the product in layer 39 the factor is another number in float32 and float64, of the other four it is not."""
     file = tmp_path / "net.tflite"
@@ -119,6 +124,7 @@ def test_a_bound_is_named_where_the_others_do_not_tell_what_scales_are_multiplie
     assert apart.causes[0].told.startswith("with the upper bound 126 instead of 127, double_rounding of derive_tflite")
 
 
+@pytest.mark.slow
 def test_the_command_says_what_would_make_the_numbers(network: Network, right: Tensors, tmp_path: Path) -> None:
     made = recorded(network, right, "double_rounding", Fault(33, "bound", -1, 1))
     arrays = {one.name: made[one.number] for one in network.tensors if one.data is None}

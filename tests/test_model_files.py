@@ -17,6 +17,7 @@ from support.model_mutations import READERS, damaged_network_outcome, originals
 from support.tflite_models import ModelWriter, small_net
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["tflite", "onnx"])
 def test_damaged_networks_are_run_or_refused(suffix: str, tmp_path: Path) -> None:
     """tests/long/model_mutations.py is the long run."""

@@ -110,6 +110,7 @@ def test_a_net_is_run_under_a_convention(name: str, path: Path) -> None:
     assert {number for number in expected if not np.array_equal(made[number], expected[number])} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layer", "kernel"),
     [(CONVOLUTION, "conv2d"), (DEPTHWISE, "depthwise_conv2d"), (CONNECTED, "fully_connected")],
@@ -120,6 +121,7 @@ def test_a_kernel_of_the_layers_arithmetic_changes_nothing(layer: int, kernel: s
     assert (found["instructions"] > 1000, found["failure"]) == (True, "")
 
 
+@pytest.mark.slow
 def test_what_another_rounding_changes_is_counted(path: Path, tmp_path: Path) -> None:
     network = read_tflite(path)
     theirs = run_by(network, lambda _: double_rounding)

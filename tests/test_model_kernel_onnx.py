@@ -154,6 +154,7 @@ def test_what_no_kernel_computes_is_refused(
     assert (outcome.exit_code, sentence in outcome.stderr, len(outcome.stderr.splitlines())) == (2, True, 1)
 
 
+@pytest.mark.slow
 def test_cycles_are_those_of_the_same_layer_in_the_other_format(tmp_path: Path) -> None:
     """The convolution of 9 columns by 3 x 2, and the product of 4 x 20 by 6 columns."""
     conv = net_of_one(tmp_path, np.ones((9, 6, 3, 2), np.int8), pads=[1, 0, 1, 1])
@@ -176,6 +177,7 @@ def test_cycles_are_those_of_the_same_layer_in_the_other_format(tmp_path: Path) 
     assert [one["multiply_accumulates"] for one in of_onnx] == [2 * 5 * 7 * 9 * 3 * 2 * 6, 4 * 6 * 20]
 
 
+@pytest.mark.slow
 def test_a_layer_of_sizes_that_the_file_does_not_state_is_named(tmp_path: Path) -> None:
     layers = report(saved(tmp_path, NETS["small"]), "--cycles", CORE)["layers"]
     assert layers[5]["reason"] == "the file does not state the sizes of row"

@@ -118,6 +118,7 @@ def in_fixed_point(operator: str, q: int, doublings: int) -> int:
     return size if q > 0 else -size if q else 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operator", "doublings"), [("LOGISTIC", 0), ("TANH", 0), ("TANH", 1)])
 def test_numbers_of_powers_of_two_are_those_of_fixed_point(operator: str, doublings: int, tmp_path: Path) -> None:
     network = network_of(tmp_path, operator, 2.0 ** (doublings - 12))

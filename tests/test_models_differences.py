@@ -81,6 +81,7 @@ def in_integers(
     return placed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "bits"), [("int8", 20), ("uint8", 20), ("int16", 15)])
 @pytest.mark.parametrize(("name", "rescale"), [("subtract_tflite", doubled), ("subtract_tflite_single_rounding", once)])
 def test_differences_in_integers(
@@ -102,6 +103,7 @@ def test_differences_in_integers(
     assert off.trace.steps[0].exact == (units[0] - units[1]) / Fraction(exact[2]) + zeros[2]
 
 
+@pytest.mark.slow
 def test_ties_of_what_is_taken_off_go_as_those_of_a_sum(tmp_path: Path) -> None:
     """Of 2^-2 to 2^-1: with the operand negated first, ties of the first multiply would go the other way."""
     scales = (0.25, 0.25, 0.5)

@@ -109,6 +109,7 @@ def sum_of(
     return read_onnx(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_bytes_with_a_sign_are_added_as_they_are(paired: bool, tmp_path: Path) -> None:
     """One number after the other: moved by 128, or with its first product rounded, the constant would be another."""

@@ -87,6 +87,7 @@ def test_numbers_below_zero_have_slopes(dtype: str, tmp_path: Path) -> None:
     assert (report.trace.steps[0].name, report.trace.steps[0].exact) == ("scale and slope", exact)
 
 
+@pytest.mark.slow
 def test_slopes_in_float32_and_float64_are_told_apart(tmp_path: Path) -> None:
     x, slopes = np.arange(-32768, 32768).astype(np.int16).reshape(1, -1), np.array([127], np.int8)
     scales = [np.float32(one) for one in (0.031, 0.0133, 0.02)]

@@ -38,6 +38,7 @@ def as_compared(name: str, text: str) -> str:
     return " ".join(re.sub(r"[\d.:-]*\d", "0", word) for word in words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_a_picture_is_what_its_command_prints(name: str, tmp_path: Path) -> None:
     assert as_compared(name, drawn(name, tmp_path)) == as_compared(name, committed(name))

@@ -422,6 +422,7 @@ def results(name: str, mode: str | None) -> list[object]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mode"), [*((name, None) for name in kernel_names()), *((name, "u8_fp32") for name in LAYERS)]
 )

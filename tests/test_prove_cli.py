@@ -47,6 +47,7 @@ def test_a_form_names_the_claim_that_covers_it() -> None:
     assert "sqxtn .b,.h" in run("sqxtn2 .16b,.8h").stdout
 
 
+@pytest.mark.slow
 def test_a_claim_with_parentheses_in_its_name_is_no_prototype() -> None:
     assert "1 claim decided as claimed" in run("max then min is max(min, min(max, x))").stdout
 

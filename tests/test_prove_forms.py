@@ -66,6 +66,7 @@ def test_every_form_of_the_kinds_that_are_stated_is_covered() -> None:
     assert {form.name for form in vector_forms if KINDS.match(form.mnemonic)} - covered() == set()
 
 
+@pytest.mark.slow
 def test_every_form_that_can_set_qc_is_covered() -> None:
     instructions = [instruction for form in TABLE.forms.values() if (instruction := example(form)) is not None]
     setting = {instruction.form.name for instruction in instructions if instruction.can_saturate}

@@ -24,6 +24,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.mark.slow
 def test_builds_are_proved_and_what_is_said_of_them() -> None:
     result = run(*QUICK)
     assert result.exit_code == 0, result.output
@@ -31,6 +32,7 @@ def test_builds_are_proved_and_what_is_said_of_them() -> None:
     assert "assumed: inputs that the golden reference does not refuse" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_counter_example_is_shown_as_a_failing_check(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.c"
     wrong.write_text(SOURCE.read_text().replace("vqrdmulhq_n_s32", "vqdmulhq_n_s32"))
@@ -40,6 +42,7 @@ def test_a_counter_example_is_shown_as_a_failing_check(tmp_path: Path) -> None:
     assert "counter-example, output[0] in length 1" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_call_that_is_wrong_by_undefined_bytes_is_checked_with_its_seed_and_comes_again(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.c"
     before, body, after = (SOURCE.parent / "kernel_plain.c").read_text().partition("    if (bias) {\n")
@@ -62,6 +65,7 @@ def opened(command: str) -> Result:
     return CliRunner().invoke(sim.command.app.app, words, input="")
 
 
+@pytest.mark.slow
 def test_the_command_of_a_counter_example_opens_it_at_the_fault(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.c"
     wrong.write_text(SOURCE.read_text().replace("vqrdmulhq_n_s32", "vqdmulhq_n_s32"))
@@ -74,6 +78,7 @@ def test_the_command_of_a_counter_example_opens_it_at_the_fault(tmp_path: Path) 
     assert "--march armv8.2-a" in found["debug"]
 
 
+@pytest.mark.slow
 def test_the_command_of_a_call_that_reads_undefined_bytes_has_its_seed(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.c"
     before, body, after = (SOURCE.parent / "kernel_plain.c").read_text().partition("    if (bias) {\n")
@@ -84,6 +89,7 @@ def test_the_command_of_a_call_that_reads_undefined_bytes_has_its_seed(tmp_path:
     assert found["first_divergence"].splitlines()[0].partition("input set 0: ")[2] in opened(found["debug"]).stdout
 
 
+@pytest.mark.slow
 def test_two_builds_are_compared() -> None:
     result = run(*QUICK, "--same", "O1", "kernel_plain.c@O2", "--json")
     assert result.exit_code == 0, result.output
@@ -91,6 +97,7 @@ def test_two_builds_are_compared() -> None:
     assert (found["outcome"], [build["build"] for build in found["builds"]]) == ("proved", ["kernel_plain.c -O2"])
 
 
+@pytest.mark.slow
 def test_builds_that_are_not_the_same_have_a_command_for_the_one_that_the_reference_refutes(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.c"
     wrong.write_text(SOURCE.read_text().replace("vqrdmulhq_n_s32", "vqdmulhq_n_s32"))
@@ -99,6 +106,7 @@ def test_builds_that_are_not_the_same_have_a_command_for_the_one_that_the_refere
     assert (found["beside"], found["debug_beside"]) == ("", "")
 
 
+@pytest.mark.slow
 def test_a_build_that_is_another_is_refuted_without_the_reference(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.c"
     wrong.write_text(SOURCE.read_text().replace("vqrdmulhq_n_s32", "vqdmulhq_n_s32"))
@@ -106,6 +114,7 @@ def test_a_build_that_is_another_is_refuted_without_the_reference(tmp_path: Path
     assert (result.exit_code, json.loads(result.stdout)["outcome"]) == (1, "counter-example")
 
 
+@pytest.mark.slow
 def test_other_operations_of_floating_point_are_unknown_and_named() -> None:
     own = SOURCE.parents[1] / "requantize" / "kernel_bytes_plain.c"
     result = run("requantize", "--mode", "xnnpack_fp32_qs8", "--lengths", "1", "--source", str(own))
@@ -146,6 +155,7 @@ def test_what_is_given_wrong_is_one_sentence(arguments: tuple[str, ...], says: s
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_told_and_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -203,6 +213,7 @@ def test_numbers_of_rows_are_proved_as_shapes_have_them_and_others_said_to_be_le
     assert (refused.exit_code, "--each: 'rows' is an extent of arrays" in refused.output) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_fault_of_the_row_after_a_block_of_rows_is_refuted_by_default(tmp_path: Path) -> None:
     command = (_rows_kernel(tmp_path, "0, 9", FIVE), "--opt", "O1", "--lengths", "3", "--jobs", "1")
     result = run(*command)
@@ -233,11 +244,13 @@ def test_rows_of_a_kernel_without_a_number_of_rows_or_with_inputs_of_its_own_are
     assert (none.exit_code, "no extent of f is a number of rows" in " ".join(none.output.split())) == (2, True)
 
 
+@pytest.mark.slow
 def test_shapes_without_the_padding_that_a_step_writes_are_no_inputs() -> None:
     result = run("offset_contribution", "--mode", "acl_19_08_neon", "--lengths", "4", "--opt", "O1", "--jobs", "1")
     assert (result.exit_code, "examples: columns 0\n" in result.stdout) == (0, True)
 
 
+@pytest.mark.slow
 def test_a_source_of_the_kernel_that_is_not_its_first_is_named_in_that_command(tmp_path: Path) -> None:
     file = Path(_rows_kernel(tmp_path, "0, 9"))
     (tmp_path / "g.c").write_text((tmp_path / "f.c").read_text().replace("= x[r", "= 1 + x[r"))

@@ -55,6 +55,7 @@ def test_a_table_that_the_reference_writes_to_is_refused(tmp_path: Path) -> None
     assert "own.py:8: here a number that is not known would have to become one" in result.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("out", "says"),
     [

@@ -36,6 +36,7 @@ def test_every_claim_gets_its_verdict_whatever_the_number_of_processes(jobs: int
     assert outcomes == {"true": "proved", "false": "counter-example"}
 
 
+@pytest.mark.slow
 def test_a_hard_claim_ends_at_its_time_limit_and_leaves_the_others() -> None:
     found = run([HARD, TRUE], seconds=3)
     assert (found["hard"].outcome, found["true"].outcome) == ("unknown", "proved")

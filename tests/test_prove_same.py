@@ -54,12 +54,14 @@ def same(folder: Path, prototype: str, one: str, other: str, *further: str, code
     return result, json.loads(result.stdout) if result.stdout else None
 
 
+@pytest.mark.slow
 def test_two_functions_are_proved_to_give_the_same(tmp_path: Path) -> None:
     result, found = same(tmp_path, CLAMP, "plain@O1", "lanes", "--lengths", "8,9", "--each", "high=0..127")
     assert result.exit_code == 0, result.output
     assert [(b["build"], b["proved"], b["elements"]) for b in found["builds"]] == [("pair.c:lanes -O2", 17, 17)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["vdup_n_s8(b->low)", "plain(x + i, y + i, b, n - i)"])
 def test_a_function_that_gives_another_is_shown_beside_the_first(fault: str, tmp_path: Path) -> None:
     wrong = {"vdup_n_s8(b->low)": "vdup_n_s8(b->low - (b->low == 5))", "plain(x + i, y + i, b, n - i)": "*y = *x"}
@@ -72,6 +74,7 @@ def test_a_function_that_gives_another_is_shown_beside_the_first(fault: str, tmp
     assert verdicts == [True, False]  # the first is what is wanted: there is no other reference
 
 
+@pytest.mark.slow
 def test_behind_the_first_value_that_refutes_none_is_asked_and_it_is_the_one_that_is_told(tmp_path: Path) -> None:
     high, each = "vdup_n_s8(b->low - (b->high > 40 && b->low == 5))", ("--each", "high=0..127")
     high = CODE.replace("vdup_n_s8(b->low)", high)
@@ -83,6 +86,7 @@ def test_behind_the_first_value_that_refutes_none_is_asked_and_it_is_the_one_tha
     assert sum(ways.values()) == 128
 
 
+@pytest.mark.slow
 def test_of_many_numbers_those_that_are_not_0_are_told(tmp_path: Path) -> None:
     rare = CODE.replace("return sum - less;", "return sum - less + (x[3] == 5 && x[16] == 77);")
     _, found = same(tmp_path, SUM, "forwards", "backwards", "--lengths", "17", "--each", "less=3", code=rare)
@@ -90,6 +94,7 @@ def test_of_many_numbers_those_that_are_not_0_are_told(tmp_path: Path) -> None:
     assert told["reason"] == "less = 3, x[3] = 5, x[16] = 77 and 15 that are 0"
 
 
+@pytest.mark.slow
 def test_neither_of_two_builds_is_called_right_and_the_numbers_that_matter_are_shown(tmp_path: Path) -> None:
     rare = CODE.replace("return sum - less;", "return sum - less + (x[3] == 5 && x[16] == 77);")
     words = (SUM, "forwards", "backwards", "--lengths", "17", "--each", "less=3")
@@ -106,6 +111,7 @@ def test_neither_of_two_builds_is_called_right_and_the_numbers_that_matter_are_s
     assert "in 1 shape of the length 17" in shown
 
 
+@pytest.mark.slow
 def test_of_two_functions_neither_has_failed_and_both_are_opened_with_what_they_differ_in(tmp_path: Path) -> None:
     file = tmp_path / "pair.c"
     file.write_text(CODE.replace("return sum - less;", "return sum - less + (x[3] == 5);"))
@@ -135,6 +141,7 @@ def test_the_questions_that_are_told_add_up(tmp_path: Path) -> None:
     assert (int(alike), int(asked)) == (1, sum(map(int, re.findall(r"\d+", ways))))
 
 
+@pytest.mark.slow
 def test_extents_may_be_arithmetic(tmp_path: Path) -> None:
     prototype = (
         "void f(const int8_t x[8 * n], int8_t y[n * 8], const struct { int8_t low; int32_t high; } *b, size_t n)"
@@ -216,6 +223,7 @@ void nearby(const uint8_t *x, const uint8_t *y, uint8_t *z, size_t n, uint8_t ga
 GAIN = "void f(const uint8_t x[n], const uint8_t y[n], uint8_t z[n], size_t n, uint8_t gain)"
 
 
+@pytest.mark.slow
 def test_a_difference_wherever_arrays_lie_is_a_counter_example_of_code_that_asks_where(tmp_path: Path) -> None:
     result, found = same(tmp_path, GAIN, "plain", "lanes", "--lengths", "16", code=ASKS_WHETHER_ARRAYS_OVERLAP)
     assert result.exit_code == 1, result.output
@@ -224,6 +232,7 @@ def test_a_difference_wherever_arrays_lie_is_a_counter_example_of_code_that_asks
     assert found["check"]["passed"] is False
 
 
+@pytest.mark.slow
 def test_a_difference_in_some_places_of_arrays_only_is_none_of_all(tmp_path: Path) -> None:
     _, found = same(tmp_path, GAIN, "plain", "nearby", "--lengths", "16", code=ASKS_WHETHER_ARRAYS_OVERLAP)
     reasons = [failure["reason"] for failure in found["builds"][0]["not_proved"] if failure["outcome"] == "unknown"]

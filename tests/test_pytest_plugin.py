@@ -83,6 +83,7 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> Failed:
     return Failed(folder, first, again, corrected, {p.attrib["name"]: p.attrib["value"] for p in found})
 
 
+@pytest.mark.slow
 def test_the_inputs_are_shrunk_to_one_step_with_the_one_product_that_saturates(failed: Failed) -> None:
     assert f"a = np.array({SHRUNK}" in failed.first.out
     assert f"b = np.array({SHRUNK}" in failed.first.out
@@ -111,6 +112,7 @@ def test_the_properties_say_what_the_run_did(failed: Failed) -> None:
     assert (said["seed"], said["first_divergence"][:27]) == ("7", "my_kernel.c -O1: output[47]")
 
 
+@pytest.mark.slow
 def test_the_failure_names_the_command_that_opens_it_at_the_fault(
     failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +179,7 @@ def test_name(kernel):
 """
 
 
+@pytest.mark.slow
 def test_an_own_fixture_and_an_own_parameter_named_kernel_win(tmp_path: Path) -> None:
     (tmp_path / "test_own.py").write_text(OWN)
     assert "2 passed" in pytest_in(tmp_path).out
@@ -190,11 +193,13 @@ def test_a_run_without_a_kernel_imports_what_none_needs(tmp_path: Path) -> None:
     assert (done.code, done.out.splitlines()[-1][:8]) == (0, "1 passed")
 
 
+@pytest.mark.slow
 def test_the_fixture_is_every_built_in_kernel(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(THEIRS.format(names=set(kernel_names())))
     assert f"{len(kernel_names())} passed" in pytest_in(tmp_path).out
 
 
+@pytest.mark.slow
 def test_the_ini_option_lists_kernels_and_files_beside_it(tmp_path: Path) -> None:
     project(tmp_path, RIGHT)
     (tmp_path / "tests").mkdir()
@@ -205,6 +210,7 @@ def test_the_ini_option_lists_kernels_and_files_beside_it(tmp_path: Path) -> Non
     assert "[quantize_down:page] PASSED" in run.out
 
 
+@pytest.mark.slow
 def test_the_option_takes_the_place_of_the_ini_option(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nlanewise_kernels = requantize\n")
     (tmp_path / "test_it.py").write_text(THEIRS.format(names={"quantize_down"}))
@@ -212,6 +218,7 @@ def test_the_option_takes_the_place_of_the_ini_option(tmp_path: Path) -> None:
     assert "1 passed" in run.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -231,6 +238,7 @@ def test_what_cannot_be_used_is_a_usage_error_in_a_sentence(
     assert "Traceback" not in run.out + run.errors
 
 
+@pytest.mark.slow
 def test_nothing_compared_fails() -> None:
     empty = replace(quantize_down.KERNEL, sources=(), program=None)
     with pytest.raises(AssertionError, match="nothing was compared"):

@@ -63,6 +63,7 @@ def test_there_is_one_for_each_door_of_the_readme() -> None:
     assert len(PAGES) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in IN_LONG_RUNS])
 def test_a_quickstart_goes_as_it_says(name: str, tmp_path: Path) -> None:
     assert walk(PAGES[name], tmp_path) == []

@@ -77,6 +77,7 @@ def instructions_in(items: Sequence[Item]) -> int:
     return sum(1 + instructions_in(item.body) if isinstance(item, Call | Loop) else 1 for item in items)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.deferred(lambda: streams(vocabulary())), st.integers(0, 2**32))
 def test_a_stream_that_hypothesis_draws_does_not_diverge(stream: list[Item], state: int) -> None:
@@ -112,6 +113,7 @@ def few_forms() -> Vocabulary:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", PLANTED)
 def test_hypothesis_finds_a_planted_fault_and_shrinks_it_to_the_instructions_that_matter(form: str) -> None:
     table = TABLE.replacing(form, PLANTED[form])

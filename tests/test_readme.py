@@ -28,6 +28,7 @@ def test_every_command_of_the_readme_is_there_with_its_options(command: str, mon
     assert told.exit_code == 0
 
 
+@pytest.mark.slow
 def test_the_commands_of_a_kernel_of_ones_own_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     init, check, debug, prove = (command.split() for command in COMMANDS if "my_kernel" in command)
@@ -36,6 +37,7 @@ def test_the_commands_of_a_kernel_of_ones_own_pass(tmp_path: Path, monkeypatch: 
     assert (printed.exit_code, "no call of it fails" in printed.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_the_picture_is_what_the_program_shows(tmp_path: Path) -> None:
     """`python docs/pictures.py` makes it again."""
     made = runpy.run_path(str(ROOT / "docs" / "pictures.py"))

@@ -264,6 +264,7 @@ void f(const int32_t x[4], int8_t out[4])
 """
 
 
+@pytest.mark.slow
 def test_where_a_step_is_missing_in_front_of_an_instruction_the_line_that_made_its_operand_is_told_too(
     tmp_path: Path,
 ) -> None:

@@ -16,6 +16,7 @@ from sim.kernels.kernel import Inputs
 from support.faulty import EACH, SHORT, Faulty, faulty_kernel, ties_away, wide
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", "sum -= 3 * i;\n"])
 def test_what_may_have_been_left_out_of_any_addend_is_told_of_all_or_of_no_line(more: str, tmp_path: Path) -> None:
     lines = f"int64_t sum = a[i];\nsum += b[i];\n{more}sum += 5 * a[i];\noutput[i] = sum >> 4;"
@@ -29,6 +30,7 @@ def test_what_may_have_been_left_out_of_any_addend_is_told_of_all_or_of_no_line(
     assert set(found.lines) == (set() if more else {f"kernel.c:{line}" for line in (4, 5, 6, 7)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "golden", "told"),
     [
@@ -59,6 +61,7 @@ def test_of_the_lines_that_take_a_wrong_variable_one_is_told_that_alone_needs_an
     assert set(found.lines) == {f"kernel.c:{line}" for line in told}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "factor", "told"),
     [
@@ -83,6 +86,7 @@ def test_a_table_with_a_wrong_number_is_told_by_the_line_it_was_written_on(
     assert set(found.lines) == {f"kernel.c:{line}" for line in told}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [7, 100_007])
 def test_where_a_compiler_puts_a_constant_in_the_place_of_its_name_both_lines_are_told(
     number: int, tmp_path: Path
@@ -134,6 +138,7 @@ CALLED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CALLED)
 def test_of_a_function_that_several_lines_call_those_are_told_that_may_be_at_fault(kind: str, tmp_path: Path) -> None:
     text, golden, lines = CALLED[kind]
@@ -143,6 +148,7 @@ def test_of_a_function_that_several_lines_call_those_are_told_that_may_be_at_fau
     assert set(found.lines) == {f"kernel.c:{line}" for line in lines}
 
 
+@pytest.mark.slow
 def test_of_a_function_that_calls_another_the_line_is_told_that_must_find_the_repair(tmp_path: Path) -> None:
     helpers = "static int more(int x)\n{\n return x + 8;\n}\nstatic int rounded(int x)\n{\n return more(x) >> 4;\n}\n"
     text, golden, _ = CALLED["wrong for one line, the other one knows no ties"]
@@ -152,6 +158,7 @@ def test_of_a_function_that_calls_another_the_line_is_told_that_must_find_the_re
     assert set(found.lines) == {"kernel.c:7", "kernel.c:12"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["int16_t", "int32_t"])
 def test_what_begins_with_a_constant_may_have_to_begin_with_the_first_element(kept: str, tmp_path: Path) -> None:
     lines = f"{kept} before = 0;\nfor (int i = 0; i < n; ++i) {{\noutput[i] = a[i] - before;\nbefore = a[i]; }}"
@@ -161,6 +168,7 @@ def test_what_begins_with_a_constant_may_have_to_begin_with_the_first_element(ke
     assert (set(found.lines), "of the first element where what" in str(found)) == ({"kernel.c:4"}, True)
 
 
+@pytest.mark.slow
 def test_of_many_repairs_three_are_told_and_how_many_more_there_are(tmp_path: Path) -> None:
     """Any of five numbers may be the one that is one too low."""
     lines = "int x = a[i] ^ b[i];\n" + "".join(f"x += {number};\n" for number in (10, 20, 30, 40, 50))
@@ -171,6 +179,7 @@ def test_of_many_repairs_three_are_told_and_how_many_more_there_are(tmp_path: Pa
     assert (found.lines, numbers) == ((), ["0xb", "0x15", "0x1f", "2 more"])
 
 
+@pytest.mark.slow
 def test_a_difference_where_a_variable_belongs_is_told_with_that_variable(tmp_path: Path) -> None:
     lines = "int kept = a[i] * b[i] + 3;\nint64_t wide = kept;\noutput[i] = (a[i] - b[i]) ^ 85;\noutput[i] += wide; }"
     kernel = faulty_kernel(

@@ -422,6 +422,7 @@ KERNELS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KERNELS)
 def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     kernel = faulty_kernel(KERNELS[kind], tmp_path)
@@ -454,6 +455,7 @@ kernel: mov    w10, #-32768
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("faults", "blamed"), [
     ({"high": "32767", "low": "nop"}, {"SUM", "BOUND", "STORE"}),
     ({"high": "32766", "low": "csel w6, w6, w10, gt"}, {"HIGH"}),
@@ -475,6 +477,7 @@ def test_of_assembly_the_lines_that_matter_are_named(
     assert {lines[int(line.partition(":")[2]) - 1].rpartition("// ")[2] for line in found.lines} == blamed
 
 
+@pytest.mark.slow
 def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_changed_and_no_branch(tmp_path: Path) -> None:
     compared = Faulty(
         EACH + "output[i] = 3; if (a[i] >= b[i]) output[i] = a[i] * 5; }",
@@ -526,6 +529,7 @@ def test_a_variable_that_nothing_takes_is_the_likeliest_to_be_left_out(tmp_path:
     assert bound in {node.value for node in operands_first(likeliest.writes[0].lanes)}
 
 
+@pytest.mark.slow
 def test_what_is_right_on_the_inputs_of_a_check_alone_is_no_repair(tmp_path: Path) -> None:
     """Where every number is 4, 3 x is x + 8."""
     kernel = faulty_kernel(Faulty(EACH + "output[i] = a[i] + 1; }", lambda i: 3 * wide(i, "a")), tmp_path)
@@ -566,6 +570,7 @@ def leaky(inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {"out": y.clip(-128, 127).astype(np.int8), "largest": np.array([y.max(initial=-32768)], np.int16)}
 
 
+@pytest.mark.slow
 def test_what_is_right_on_failing_calls_has_to_be_so_on_others_like_them(tmp_path: Path) -> None:
     """Of a fault that needs each of many numbers to be negative no drawn call shows anything, and where the last block
     goes to the scalar code instead, those that fail with equal numbers are right.
@@ -585,6 +590,7 @@ def test_what_is_right_on_failing_calls_has_to_be_so_on_others_like_them(tmp_pat
     assert find_fault(kernel, Job(source, ("-O1",)), vectors).lines == (f"leaky.c:{line}",)
 
 
+@pytest.mark.slow
 def test_a_call_that_faults_is_no_repair(tmp_path: Path) -> None:
     text = "for (int i = 0; i < n; ++i) output[i] = a[i] + 1;\nif (n == 16) output[1 << 28] = 0;"
     kernel = faulty_kernel(Faulty(text, lambda i: wide(i, "a")), tmp_path)
@@ -617,6 +623,7 @@ void kernel(const int16_t *a, const int16_t *b, int32_t *output, int32_t n) {
 """
 
 
+@pytest.mark.slow
 def test_the_macros_that_a_line_at_fault_uses_are_told_with_their_lines(tmp_path: Path) -> None:
     """What they come to stands on the line of their use, also where their own is wrong."""
     faulty = Faulty("", lambda i: (wide(i, "a") + wide(i, "b") + 8 >> 4) ^ 1, SHORT)
@@ -643,6 +650,7 @@ void kernel(const int16_t *a, const int16_t *b, int32_t *output, int32_t n) {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "by"), [(22, "1 added to"), (24, "1 taken from")])
 def test_of_a_table_the_element_is_told(wrong: int, by: str, tmp_path: Path) -> None:
     faulty = Faulty("", lambda i: wide(i, "a") * np.array(TABLE)[wide(i, "b") & 7], SHORT)

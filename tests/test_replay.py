@@ -298,6 +298,7 @@ def test_the_line_that_reproduces_a_failure_runs_it_alone(save: Save, sample: tu
     assert (code, json.loads(again)["calls"]) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("maps", "size"), [(1, 900 << 20), (20_000, 0x1000)], ids=["one of 900 MiB", "20,000 of a page"]
 )
@@ -309,6 +310,7 @@ def test_a_call_with_maps_that_it_does_not_touch_passes(
     assert replayed(save([call], arrays)).kind == "passed"
 
 
+@pytest.mark.slow
 def test_several_processes_give_the_same_report(save: Save, sample: tuple[Call, Any]) -> None:
     call, arrays = sample
     path = str(save([call | {"id": str(i)} for i in range(40)], arrays))
@@ -344,5 +346,6 @@ def minus(number: int) -> int:
     return -number
 
 
+@pytest.mark.slow
 def test_work_outlives_a_process_that_crashes() -> None:
     assert sorted(spread(exits_at_three, range(6), 2, minus)) == [-3, 0, 1, 2, 4, 5]

@@ -43,6 +43,7 @@ def recorded_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_failing_call_is_explained_as_a_check_explains(recorded_elsewhere: Path) -> None:
     kernel = recorded_elsewhere / "demo.py"
     code, out = invoke("replay", recorded_elsewhere / "calls.jsonl", "--kernel", kernel, "--json", "--jobs", "1")
@@ -55,17 +56,20 @@ def test_a_failing_call_is_explained_as_a_check_explains(recorded_elsewhere: Pat
     ]
 
 
+@pytest.mark.slow
 def test_without_a_kernel_it_is_said_what_is_missing(recorded_elsewhere: Path) -> None:
     _, out = invoke("replay", recorded_elsewhere / "calls.jsonl", "--jobs", "1")
     (sentence,) = [line for line in out.splitlines() if line.startswith("not explained: ")]
     assert sentence.endswith("--kernel NAME or --kernel FILE gives them")
 
 
+@pytest.mark.slow
 def test_calls_that_pass_are_not_explained(recorded_elsewhere: Path) -> None:
     code, out = invoke("replay", recorded_elsewhere / "there.jsonl", "--json", "--jobs", "1")
     assert (code, json.loads(out)["explanation"]) == (0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "verdict"), [("here", "all N lanes agree with"), ("there", "N of N lanes differ from")]
 )
@@ -78,6 +82,7 @@ def test_calls_that_pass_are_asked_of_the_golden_reference(name: str, verdict: s
     assert found["reproduce"].endswith(f" --kernel {kernel}")
 
 
+@pytest.mark.slow
 def test_calls_of_another_kernel_are_told(recorded_elsewhere: Path) -> None:
     _, out = invoke("replay", recorded_elsewhere / "calls.jsonl", "--kernel", "quantized_add", "--jobs", "1")
     assert [line for line in out.splitlines() if line.startswith("not explained: ")]

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.rtl
 _U2, _U4 = Int(2, signed=False), Int(4, signed=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["quantize_down_channels", "quantized_multiplier", "transpose1xw"])
 def test_a_unit_over_axi_gives_what_is_due_with_the_last_beat_marked(unit: str) -> None:
     """One with tables, one with numbers of five bits, one whose settings belong to a frame."""
@@ -29,6 +30,7 @@ def test_a_unit_over_axi_gives_what_is_due_with_the_last_beat_marked(unit: str) 
     assert (len(said), {name: text for name, text in said.items() if text}) == (4, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("right", "wrong", "told"),
     [

@@ -134,6 +134,7 @@ def test_wrong_usage_is_a_sentence_and_exit_2(
     assert (main(arguments), sentence in capsys.readouterr().err) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_modules_of_a_user_are_tested_in_the_place_of_those_here(tmp_path: Path) -> None:
     right = (LANES / "sqadd.sv").read_text()
@@ -193,6 +194,7 @@ def test_a_design_that_is_refused_is_exit_2(
     assert (main(SQADD), "sqadd.sv:3:1: syntax error" in capsys.readouterr().err) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_agreement_is_exit_0_and_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SQADD, "--json"]) == 0

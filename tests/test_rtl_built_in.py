@@ -56,6 +56,7 @@ def test_numbers_that_no_frame_goes_with_are_refused() -> None:
         next(bench.frames(Random(1), 1))
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_a_tie_at_numbers_that_are_built_in_is_met_and_the_rounding_of_the_module_named(tmp_path: Path) -> None:
     right, wrong = "(high[31] ? 33'sd0 - divided : divided)", "((high + 33'sd64) >>> 7)"
@@ -64,6 +65,7 @@ def test_a_tie_at_numbers_that_are_built_in_is_met_and_the_rounding_of_the_modul
     assert "all 4,000 results of no_stalls are those of double_rounding_ties_up, of which lanewise" in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_a_module_with_its_settings_built_in_is_tested_proved_and_mutated(tmp_path: Path) -> None:
     adapter = written(tmp_path)
@@ -85,6 +87,7 @@ def test_a_proof_is_about_the_numbers_of_the_adapter(tmp_path: Path) -> None:
     assert (done.exit_code, "its data: accumulator_i" in done.output) == (1, True), done.output
 
 
+@pytest.mark.slow
 @pytest.mark.rtl
 def test_the_page_goes_as_it_says(tmp_path: Path) -> None:
     assert walk(OWN, tmp_path) == []

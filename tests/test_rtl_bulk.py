@@ -84,6 +84,7 @@ def wrong_number(failing: Failing) -> BenchOutcome:
     return failing(DOWN, 3, planted("quantize_down", "Depth(1 + RescaleDepth)", "Depth(1)"))
 
 
+@pytest.mark.slow
 @rtl
 @pytest.mark.parametrize("name", UNITS)
 def test_thousands_of_beats_agree_under_stalls(name: str) -> None:
@@ -91,6 +92,7 @@ def test_thousands_of_beats_agree_under_stalls(name: str) -> None:
     assert outcome.passed, outcome.told()
 
 
+@pytest.mark.slow
 @rtl
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
@@ -107,6 +109,7 @@ def test_a_broken_handshake_is_told(failing: Failing, right: str, wrong: str, sa
     assert (outcome.passed, said in outcome.told()) == (False, True), outcome.told()
 
 
+@pytest.mark.slow
 @rtl
 def test_a_wrong_number_is_told_with_its_operands_and_settings(wrong_number: BenchOutcome) -> None:
     told = wrong_number.tests["volume"]
@@ -119,6 +122,7 @@ def test_a_wrong_number_is_shrunk_and_shown(wrong_number: BenchOutcome) -> None:
     assert wrong_number.waves is not None
 
 
+@pytest.mark.slow
 @rtl
 @pytest.mark.parametrize(
     ("unit", "wrong", "said"),
@@ -136,6 +140,7 @@ def test_what_no_few_beats_show_is_shown_in_the_frames_of_many(
     assert outcome.waves is not None
 
 
+@pytest.mark.slow
 @rtl
 @pytest.mark.parametrize("group", [True, False], ids=["the process group", "the command alone"])
 def test_an_interrupt_is_one_word_and_leaves_neither_files_nor_a_simulator(group: bool, tmp_path: Path) -> None:

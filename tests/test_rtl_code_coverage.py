@@ -39,6 +39,7 @@ def counted(file: Path, what: str, times: int) -> str:
     return f"C '{key}' {times}\n"
 
 
+@pytest.mark.slow
 @rtl
 @pytest.mark.parametrize("name", FAST)
 def test_benches_execute_every_point_of_a_lane(name: str) -> None:
@@ -56,12 +57,14 @@ def test_of_parts_that_others_need_too_nothing_is_said_before_all_of_those_are_r
     assert told.startswith("never executed")
 
 
+@pytest.mark.slow
 @rtl
 def test_coverage_of_a_lane_that_is_wrong_is_refused() -> None:
     with pytest.raises(BenchFails, match="again: lanewise rtl test umin"):
         counts_of("umin", planted("umin", "? a_i : b_i;", "? b_i : a_i;"))
 
 
+@pytest.mark.slow
 @rtl
 def test_a_branch_that_nothing_enters_is_told() -> None:
     dead_branch = "? a_i : (a_i != b_i && a_i == b_i) ? '0 : b_i;"

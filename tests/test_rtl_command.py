@@ -98,11 +98,13 @@ def test_a_missing_module_of_its_own_is_no_missing_wheel() -> None:
     assert isinstance(run("mutate").exception, ModuleNotFoundError)
 
 
+@pytest.mark.slow
 def test_a_kernel_is_checked_without_any_wheel_of_the_hardware() -> None:
     done = without_wheels("check", "requantize", "--vectors", "10", "--opt", "O1", "--engine", "machine", "--json")
     assert (done.returncode, json.loads(done.stdout)["passed"]) == (0, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("rtl", "test", "sqadd"), ("check", "quantize_down", "--rtl")])
 def test_hardware_without_its_wheels_is_a_sentence_and_exit_3(arguments: Sequence[str]) -> None:
     done = without_wheels(*arguments)

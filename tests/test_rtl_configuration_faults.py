@@ -50,6 +50,7 @@ def said(unit: str, fault: tuple[str, str, str], scenario: str, seed: int = 1, c
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", REACHES_ITS_OWN_CYCLE)
 def test_a_setting_that_counts_in_the_cycle_of_its_write_is_noticed(setting: str) -> None:
     right, bypassed = REACHES_ITS_OWN_CYCLE[setting]
@@ -59,14 +60,17 @@ def test_a_setting_that_counts_in_the_cycle_of_its_write_is_noticed(setting: str
     assert "result_o of beat" in told
 
 
+@pytest.mark.slow
 def test_a_row_that_does_not_start_again_while_a_beat_is_accepted_is_noticed() -> None:
     assert "result_o of beat" in said("quantize_down_channels", KEEPS_ITS_ROW, FRAMES)
 
 
+@pytest.mark.slow
 def test_a_refused_number_that_lands_in_a_table_is_noticed() -> None:
     assert "result_o of beat" in said("quantize_down_channels", TAKES_ILLEGAL_SHIFTS, "illegal_settings")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "channels"), [(NEVER_ENDS_ITS_TABLE, 12), (ALIASES_FROM_64_ON, 68), (READS_BLOCK_RAM_A_BEAT_LATE, 260)]
 )
@@ -76,11 +80,13 @@ def test_a_fault_that_64_channels_do_not_show_is_noticed_by_other_tables(
     assert "result_o of beat" in said("quantize_down_channels", fault, "frames/pattern=never", channels=channels)
 
 
+@pytest.mark.slow
 def test_a_beat_that_is_accepted_under_reset_is_noticed() -> None:
     told = said("quantize_down", ACCEPTS_UNDER_RESET, "one_beat_frames/pattern=sometimes")
     assert "a result comes for which there was no beat" in told
 
 
+@pytest.mark.slow
 def test_a_smallest_case_counts_its_cycles_from_its_own_reset() -> None:
     fault = planted("valid_pipeline", "ready_i | ~valid_o;", "ready_i;")
     outcome = run_unit(Built(UNITS["quantize_down"]), before=[fault], scenarios="one_beat_frames/pattern=bursts")

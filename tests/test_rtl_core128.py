@@ -51,6 +51,7 @@ def issues(run: Core128Run) -> list[int]:
     return [int(commit["issue"]) for commit in run.commits]
 
 
+@pytest.mark.slow
 @rtl
 def test_random_words_are_what_machine_and_unicorn_say_in_the_cycles_of_lane128() -> None:
     runs = list(random_runs(RandomWords(1), seed=1, count=1500, length=30))
@@ -78,6 +79,7 @@ def test_a_random_program_never_returns_to_words_that_it_executed() -> None:
     assert emulator_differences(run.program, run.due) == []
 
 
+@pytest.mark.slow
 def test_random_words_add_to_an_accumulator_that_a_pair_of_loads_writes_second() -> None:
     """The words after LDP of vectors; half of them are chosen so."""
     chosen = RandomWords(1)
@@ -92,6 +94,7 @@ def test_random_words_add_to_an_accumulator_that_a_pair_of_loads_writes_second()
     assert 0.3 < sum(met) / len(met) < 0.7
 
 
+@pytest.mark.slow
 @rtl
 def test_words_that_are_illegal_by_one_bit_stop_it() -> None:
     """Each is a row's word but for one bit."""
@@ -154,6 +157,7 @@ def test_bytes_and_the_reason_to_stop_are_compared() -> None:
     assert [text.split()[0] for text in found] == ["it", "the"]
 
 
+@pytest.mark.slow
 @rtl
 @pytest.mark.parametrize(
     ("name", "source", "level"),
@@ -354,6 +358,7 @@ def test_a_core_that_the_hardware_cannot_be_is_refused() -> None:
         Core128(core=slow).parameters(all_rows())
 
 
+@pytest.mark.slow
 def test_mutants_are_of_every_file_and_each_stands_where_its_number_is_chosen() -> None:
     chosen = mutants(100, 1)
     counted = {file: text.count("(fault ==") for file, text in planted_mutants(chosen).items()}

@@ -6,6 +6,8 @@ import struct
 from collections.abc import Iterable, Iterator
 from itertools import product
 
+import pytest
+
 from isa.evaluate.exact import Evaluation
 from isa.evaluate.floating.formats import DN
 from isa.lane import S32, U8, U32, Int, Lane, Read, constant, maximum, minimum, rebuilt, select
@@ -58,6 +60,7 @@ def inputs(kinds: tuple[Int, ...]) -> list[Lane]:
     return [input_lane(f"v{k}", kind) for k, kind in enumerate(kinds)]
 
 
+@pytest.mark.slow
 def test_the_steps_of_fmla_byte_are_the_instruction_on_every_corner_by_every_other() -> None:
     lanes = inputs(FMLA)
     rows = product(CORNERS, BYTES, CORNERS)
@@ -76,6 +79,7 @@ def bits_of(number: float) -> int:
     return int(struct.unpack("<I", struct.pack("<f", number))[0])
 
 
+@pytest.mark.slow
 def test_the_steps_of_fmla_byte_are_the_fused_product_of_this_computer() -> None:
     count = 10_000_000
     assert FloatLanes().fmla(1, count) == (count, ())

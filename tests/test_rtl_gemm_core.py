@@ -192,6 +192,7 @@ def test_verilator_has_no_warning_for_other_sizes(parameters: Mapping[str, int])
     assert (done.status, "Warning" in done.output) == (0, False), done.output
 
 
+@pytest.mark.slow
 @rtl
 def test_it_computes_what_the_golden_reference_says_in_the_cycles_that_are_predicted(simulator: SimulatorName) -> None:
     outcome = run_gemm_core(
@@ -204,6 +205,7 @@ def test_it_computes_what_the_golden_reference_says_in_the_cycles_that_are_predi
     assert (outcome.figures["wrong_beats"], outcome.figures["cycles_off"]) == (0, 0)
 
 
+@pytest.mark.slow
 @rtl
 def test_a_tile_that_does_not_wait_for_the_one_before_is_noticed() -> None:
     fault = planted("row_stream", "~valid_o | (last_o & ready_i);", "1'b1;")

@@ -142,6 +142,7 @@ def test_a_layer_without_depth_is_one_of_a_number_that_counts_for_nothing(mode: 
     assert made.output([product.results() for product in made.products]).tolist() == [[2, 3, 4]] * 2
 
 
+@pytest.mark.slow
 @rtl
 @pytest.mark.parametrize(("name", "mode"), [(name, mode) for name in LAYERS for mode in MODES])
 def test_the_core_agrees_with_the_golden_reference_of_every_layer(name: str, mode: str) -> None:
@@ -151,6 +152,7 @@ def test_the_core_agrees_with_the_golden_reference_of_every_layer(name: str, mod
     assert not outcome.outside
 
 
+@pytest.mark.slow
 @rtl
 def test_a_beat_in_another_cycle_than_is_predicted_is_noticed() -> None:
     run = LayersRun(CORE)
@@ -159,6 +161,7 @@ def test_a_beat_in_another_cycle_than_is_predicted_is_noticed() -> None:
         run.results(layer_on_core(FULLY_CONNECTED, dense(), CORE).products)
 
 
+@pytest.mark.slow
 @rtl
 def test_a_fault_of_the_core_is_found_in_the_lane_of_the_negative_tie() -> None:
     """(6 * -1, 4 * -1) / 2 / 2 = -1.5 and -1; the first goes away from zero."""
@@ -169,6 +172,7 @@ def test_a_fault_of_the_core_is_found_in_the_lane_of_the_negative_tie() -> None:
     assert (found.lane, found.got, found.expected) == ((0, 0), -1, -2)
 
 
+@pytest.mark.slow
 @rtl
 @pytest.mark.parametrize("kernel", [FULLY_CONNECTED, CONV2D], ids=lambda kernel: kernel.name)
 def test_the_compiled_layer_on_core128_gives_the_golden_bytes(kernel: Kernel) -> None:

@@ -85,6 +85,7 @@ def numbers(found: Judgement, fate: Fate) -> set[int]:
     return {verdict.mutant.number for verdict in found.having(fate)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sqadd", "sqshl"])
 def test_proofs_find_equivalent_what_no_operands_at_all_can_kill(name: str) -> None:
     by_proof, by_simulation = on_one_row(name), on_every_row(name)
@@ -96,6 +97,7 @@ def test_some_mutant_is_equivalent() -> None:
     assert numbers(on_every_row("sqshl"), "equivalent")
 
 
+@pytest.mark.slow
 def test_a_weak_bench_leaves_what_its_proofs_counter_examples_kill() -> None:
     left = on_one_row("sqadd").having("killed by proof")
     operands = [[verdict.values["a_i"], verdict.values["b_i"]] for verdict in left]
@@ -104,6 +106,7 @@ def test_a_weak_bench_leaves_what_its_proofs_counter_examples_kill() -> None:
     assert {verdict.mutant.number for verdict in left} <= numbers(judgement(strong), "killed by bench")
 
 
+@pytest.mark.slow
 def test_the_bench_of_a_lane_kills_all_that_can_be_killed() -> None:
     (target,) = targets_named("uqadd")
     found = judgement(target, 100)
@@ -119,12 +122,14 @@ def of_a_unit() -> Judgement:
     return judgement(shallow("offset_contribution"))
 
 
+@pytest.mark.slow
 def test_the_mutants_of_a_unit_are_decided() -> None:
     found = of_a_unit()
     assert found.passed
     assert len(found.having("killed by bench")) > 35
 
 
+@pytest.mark.slow
 def test_the_mutants_of_a_part_without_a_bench_are_decided_by_its_theorems() -> None:
     (target,) = targets_named("row_stream")
     found = judgement(target, 10)
@@ -132,6 +137,7 @@ def test_the_mutants_of_a_part_without_a_bench_are_decided_by_its_theorems() -> 
     assert "theorems alone are asked" in summary([found], Asked("row_stream", 10, SEED))
 
 
+@pytest.mark.slow
 def test_no_mutant_that_the_bench_of_a_unit_kills_is_called_the_same(tmp_path: Path) -> None:
     killed = [verdict.mutant for verdict in of_a_unit().having("killed by bench")][::4]
     netlist = Netlist(design_of(shallow("offset_contribution").subject), tmp_path)
@@ -171,6 +177,7 @@ def test_transpose1xw_is_mutated_at_every_number_of_chunks_of_a_beat() -> None:
     assert {dict(target.subject.parameters)["Lanes"] for target in targets_named("transpose1xw")} == set(LANE_COUNTS)
 
 
+@pytest.mark.slow
 def test_a_bench_that_fails_without_mutants_is_refused() -> None:
     scenario = lanes.scenario(
         OPERATORS["add"], 8, "wrong", stimulus.columns(OPERATORS["add"].operand_types(8), [[1, 2]])
@@ -428,6 +435,7 @@ def test_a_core_is_had_by_its_name_and_by_its_name_at_parameters_as_a_mutant_of_
     assert core.ranges["u_config_registers.channels_o"] == (1, dict(core.subject.parameters)["Channels"])
 
 
+@pytest.mark.slow
 def test_layers_for_the_mutants_of_the_core_are_those_of_its_bench_cycle_by_cycle(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -461,12 +469,14 @@ def test_the_script_of_a_certificate_makes_the_netlist_again(tmp_path: Path) -> 
     assert hashlib.sha256((tmp_path / "again").read_bytes()).hexdigest() == netlist.origin.sha256
 
 
+@pytest.mark.slow
 def test_one_mutant_alone_has_the_verdict_that_it_has_among_all() -> None:
     among_all = on_every_row("sqshl").having("equivalent")[-1]
     alone = judge(exhaustive("sqshl"), 40, SEED, SECONDS, among_all.mutant.number)
     assert [(verdict.mutant, verdict.fate) for verdict in alone.verdicts] == [(among_all.mutant, "equivalent")]
 
 
+@pytest.mark.slow
 def test_a_killed_mutant_alone_is_killed_by_the_same_row() -> None:
     among_all = on_every_row("sqshl").having("killed by bench")[-1]
     (alone,) = judge(exhaustive("sqshl"), 40, SEED, SECONDS, among_all.mutant.number).verdicts

@@ -19,6 +19,7 @@ from rtl_models.units import UNITS
 pytestmark = pytest.mark.rtl
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATORS)
 def test_it_computes_what_the_semantics_say(
     name: str, simulator: SimulatorName, record_property: Callable[[str, object], None]
@@ -35,6 +36,7 @@ def test_every_two_operand_operator_can_be_exhausted_at_16_bits() -> None:
     assert left_out == {operator.name for operator in at_16 if len(operator.operands) != 2}
 
 
+@pytest.mark.slow
 def test_every_pair_of_bytes_agrees_in_the_loop_of_c() -> None:
     exhausted = compare_every_pair(OPERATORS["sqrdmulh"], 8)
     assert (exhausted.pairs, exhausted.disagreement) == (1 << 16, None)

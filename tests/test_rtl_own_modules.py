@@ -29,6 +29,7 @@ def narrow(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_warning_of_the_linter_is_shown_once_and_is_no_failure(narrow: Path) -> None:
     done = lanewise("rtl", "test", "sqadd", "--widths", "8", "--modules", narrow)
     shown = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]

@@ -115,6 +115,7 @@ def test_what_cannot_be_followed_is_unknown_and_says_why(right: str, wrong: str,
     assert (found.finding.outcome, found.finding.reason.startswith(words)) == ("unknown", True), found.finding
 
 
+@pytest.mark.slow
 def test_mutants_of_a_stream_are_judged_by_schedules_where_no_bench_kills_them() -> None:
     design = SubjectSources(Subject("elastic", ()), {"elastic.sv": ELASTIC})
     own = OwnModule(design, lambda equations, seconds: proved(equations, [DUE], seconds), in_its_words=str.upper)
@@ -126,6 +127,7 @@ def test_mutants_of_a_stream_are_judged_by_schedules_where_no_bench_kills_them()
     assert (fates["killed by proof"] > 6, fates["killed by proof"] + fates["equivalent"]) == (True, 12), fates
 
 
+@pytest.mark.slow
 def test_mutants_of_an_own_operator_are_planted_in_its_text(tmp_path: Path) -> None:
     text = (LANES / "uqadd.sv").read_text()
     (tmp_path / "uqadd.sv").write_text(f"// mine\n{text}")
@@ -153,11 +155,13 @@ def test_a_users_module_is_synthesized_from_its_own_files(tmp_path: Path) -> Non
     assert asked_for(adapted) == ["quantize_down", "--lanes", "4", "--adapter", str(ADAPTER)]
 
 
+@pytest.mark.slow
 def test_the_example_is_proved_by_its_adapter() -> None:
     done = lanewise("rtl", "prove", "--adapter", ADAPTER)
     assert (done.exit_code, done.stdout.partition(" about")[0]) == (0, "1 of 1 theorem")
 
 
+@pytest.mark.slow
 def test_the_example_with_a_fault_is_refuted_with_a_schedule_and_the_command(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "mine")
     file = tmp_path / "mine" / "requantizer.sv"
@@ -220,6 +224,7 @@ def booth(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_rewritten_multiplier_is_unknown_and_proved_by_cut_points(booth: Path) -> None:
     """Of 16 bits, where the product must be known to be highest for the lowest factors alone."""
     (booth / "cuts.toml").write_text(booth_cuts(16))

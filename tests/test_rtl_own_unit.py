@@ -51,12 +51,14 @@ def test_its_three_warnings_are_told(unit: Built) -> None:
     assert all(Path(one.partition(":")[0]).name == "requantizer.sv" for one in said)
 
 
+@pytest.mark.slow
 def test_it_passes(unit: Built) -> None:
     scenarios = rf"no_stalls|{SOMETIMES}|{FILLED}|{WITHOUT}|{RESET}|report"
     said = said_of(unit, NONE, SCENARIOS, scenarios)
     assert (len(said), {text for text in said.values() if text}) == (6, set())
 
 
+@pytest.mark.slow
 def test_a_reset_that_is_said_to_be_asynchronous_must_act_without_a_clock(unit: Built) -> None:
     assert unit.adapter is not None
     said = said_of(replace(unit, adapter=replace(unit.adapter, asynchronous=True)), NONE, SCENARIOS, RESET)
@@ -64,6 +66,7 @@ def test_a_reset_that_is_said_to_be_asynchronous_must_act_without_a_clock(unit: 
     assert said[RESET] == f"valid_o is 1 under reset before the next edge: {due}"
 
 
+@pytest.mark.slow
 def test_a_reset_of_the_other_level_is_asked_for_where_nothing_comes_out(unit: Built) -> None:
     assert unit.adapter is not None
     said = said_of(replace(unit, adapter=replace(unit.adapter, reset_active_high=False)), NONE, SCENARIOS, "no_stalls")
@@ -71,6 +74,7 @@ def test_a_reset_of_the_other_level_is_asked_for_where_nothing_comes_out(unit: B
     assert said == {"no_stalls": f"the unit hangs: 1000 cycles without a beat in or out; {hint}"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "scenario", "said_so"), [(DROPS, "(?<!_)frames/pattern=sometimes", False), (NONE, "no_such", True)]
 )
@@ -83,11 +87,13 @@ def test_nothing_was_compared_where_nothing_ran_and_not_where_all_that_ran_is_wr
     assert "sometimes" not in "".join(name for name, words in said.items() if not words)
 
 
+@pytest.mark.slow
 def test_by_the_cycles_of_the_package_it_fails(unit: Built) -> None:
     said = said_of(Built(unit.unit, 4, strict=True, adapter=unit.adapter), NONE, SCENARIOS, f"no_stalls|{FILLED}")
     assert said == {"no_stalls": "the latency is [6] cycles, the package says 4"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "scenario", "words"),
     [
@@ -136,6 +142,7 @@ def test_a_beat_that_never_comes_is_told_as_lost_and_not_as_a_hang_alone(
     assert told.endswith(said), told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["rare_frames", NEVER, SOMETIMES])
 @pytest.mark.parametrize("fault", [ROUNDS, LESS])
 def test_where_numbers_alone_are_wrong_no_beat_is_said_to_be_lost(unit: Built, fault: int, scenario: str) -> None:
@@ -143,6 +150,7 @@ def test_where_numbers_alone_are_wrong_no_beat_is_said_to_be_lost(unit: Built, f
     assert (", expected " in said, "since the reset" in said) == (True, False), said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "words"), [(NONE, ""), (DOUBLES, "numbers differ"), (ROUNDS, "the first is number 2 of")]
 )

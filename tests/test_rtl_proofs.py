@@ -59,12 +59,14 @@ def test_every_operator_has_its_file_and_is_proved_at_each_of_its_widths() -> No
     assert proved == {at_width(operator.name, width) for operator, width in EVERY_WIDTH}
 
 
+@pytest.mark.slow
 def test_every_module_in_the_directory_is_proved() -> None:
     """The includes of `require.svh` and the package are no modules."""
     proved = {theorem.subject.module for theorem in theorems() if isinstance(theorem, Theorem)}
     assert proved == set(sources.module_names())
 
 
+@pytest.mark.slow
 def test_every_theorem_has_a_name_of_its_own() -> None:
     names = [theorem.claim.name for theorem in theorems()]
     assert len(set(names)) == len(names) >= 40
@@ -161,6 +163,7 @@ def test_a_counter_example_is_the_smallest_and_shown_with_the_command_that_repea
     assert lines[-1] == '  reproduce: lanewise rtl prove "sqrdmulh at 8 bits"'
 
 
+@pytest.mark.slow
 def test_the_shown_command_asks_for_that_theorem() -> None:
     assert [theorem.claim.name for theorem in theorems_named("uqxtn at 16 bits")] == ["uqxtn at 16 bits"]
 
@@ -212,6 +215,7 @@ def test_a_module_has_no_fault_that_verilator_warns_of(operator: Operator, width
     assert (done.status, done.output) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_command_proves_what_is_named() -> None:
     result = lanewise("rtl", "prove", "uqxtn at 8 bits")
     assert (result.exit_code, result.stdout.splitlines()[-1].partition(" (")[0]) == (
@@ -242,6 +246,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
     return plant
 
 
+@pytest.mark.slow
 def test_the_command_shows_why_a_broken_module_is_wrong(broken: Callable[[str, str, str], None]) -> None:
     """The exclusive or of 1 and 1 is no sum: no smaller pair tells them apart."""
     broken("add", "a_i + b_i", "a_i ^ b_i")
@@ -252,6 +257,7 @@ def test_the_command_shows_why_a_broken_module_is_wrong(broken: Callable[[str, s
     )
 
 
+@pytest.mark.slow
 def test_the_command_shows_what_yosys_says_of_a_module(broken: Callable[[str, str, str], None]) -> None:
     broken("add", "a_i + b_i;", "a_i + ;")
     result = lanewise("rtl", "prove", "add at 8 bits")
@@ -260,6 +266,7 @@ def test_the_command_shows_what_yosys_says_of_a_module(broken: Callable[[str, st
     assert (result.exit_code, result.stderr[: len(said)], result.stderr.count("\n")) == (2, said, 1)
 
 
+@pytest.mark.slow
 def test_the_command_says_why_yosys_refuses_a_module_with_the_line(broken: Callable[[str, str, str], None]) -> None:
     broken("add", "result_o    = a_i + b_i;", "result_o    = sum_of_both;")
     result = lanewise("rtl", "prove", "add at 8 bits")
@@ -269,6 +276,7 @@ def test_the_command_says_why_yosys_refuses_a_module_with_the_line(broken: Calla
     assert f"; add.sv:{line}: Identifier `sum_of_both' is implicitly declared" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_command_refuses_a_name_that_no_theorem_has() -> None:
     result = lanewise("rtl", "prove", "mystery")
     assert (result.exit_code, result.stderr) == (2, "lanewise: no theorem is called 'mystery'; --list names them\n")
@@ -279,6 +287,7 @@ def test_the_command_refuses_a_number_of_lanes_that_no_unit_has() -> None:
     assert (result.exit_code, result.stderr) == (2, "lanewise: a beat of 5 lanes: give 4, 8, 16\n")
 
 
+@pytest.mark.slow
 def test_the_command_names_the_theorems_of_as_many_lanes_as_asked() -> None:
     result = lanewise("rtl", "prove", "--list", "--lanes", "8", "offset_contribution*not taken stays")
     assert result.stdout.splitlines() == [
@@ -286,6 +295,7 @@ def test_the_command_names_the_theorems_of_as_many_lanes_as_asked() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
 
@@ -301,6 +311,7 @@ def test_the_command_says_how_to_get_yosys(monkeypatch: pytest.MonkeyPatch, tmp_
     )
 
 
+@pytest.mark.slow
 def test_an_interrupt_shows_what_is_proved_until_then(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(asked: list[Theorem], cache: Path, seconds: float) -> Iterator[TheoremVerdict]:
         yield verdict_of(asked[0], cache, seconds)
@@ -312,6 +323,7 @@ def test_an_interrupt_shows_what_is_proved_until_then(monkeypatch: pytest.Monkey
     assert "interrupted after 1 of 3 theorems" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_wheel_that_cannot_be_imported_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path))
     (tmp_path / "pyosys.py").write_text("raise ImportError('no\\nlibyosys')")

@@ -97,6 +97,7 @@ def test_a_theorem_holds_from_any_state_and_its_false_claim_does_not(theorem: Th
     assert verdict.holds, "\n".join(details(verdict))
 
 
+@pytest.mark.slow
 def test_soundness_counts_the_theorems_about_the_units() -> None:
     text = (LANES.parent / "SOUNDNESS.md").read_text()
     every = theorems()
@@ -115,6 +116,7 @@ def test_a_counter_example_names_the_register_and_what_it_should_become(cache: P
     assert lines[-1].endswith('or wait" --lanes 8')
 
 
+@pytest.mark.slow
 def test_a_fault_that_disconnects_a_register_is_refuted(cache: Path) -> None:
     """Although nothing reads the register any more, of which the theorems speak."""
     subject = Subject("valid_pipeline", (("Depth", DEPTH),))
@@ -216,6 +218,7 @@ DEPENDING_ON_LANES = {
 """Faults that do nothing at 4 lanes."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("subject", "file", "text", "wrong"), DEPENDING_ON_LANES.values(), ids=DEPENDING_ON_LANES)
 def test_a_fault_that_only_more_lanes_show_is_refuted_by_default(
     subject: Subject, file: str, text: str, wrong: str, cache: Path
@@ -246,6 +249,7 @@ DEPENDING_ON_CHANNELS = {
 """Faults that tables of 64 channels do not show."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("subject", "text", "wrong"), DEPENDING_ON_CHANNELS.values(), ids=DEPENDING_ON_CHANNELS)
 def test_a_fault_that_only_other_tables_show_is_refuted_by_default(
     subject: Subject, text: str, wrong: str, cache: Path
@@ -256,6 +260,7 @@ def test_a_fault_that_only_other_tables_show_is_refuted_by_default(
     assert decide(subject, derive_equations(fault.planted(design_of(subject)), cache), SECONDS).outcome == "refuted"
 
 
+@pytest.mark.slow
 def test_registers_that_end_at_channel_64_are_refuted_where_there_are_more(cache: Path) -> None:
     fault = Fault("config_registers.sv", "32'(table_channel_o) < Channels", "32'(table_channel_o) < 64")
     outcomes = {}
@@ -434,6 +439,7 @@ def number(random: np.random.Generator, kind: Int) -> int:
     return int(random.integers(kind.low, kind.high + 1)) >> int(random.integers(kind.bits))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pipeline", [p for p in pipelines() if "PerChannel" not in dict(p.subject.parameters)], ids=lambda p: str(p.subject)
 )
@@ -585,6 +591,7 @@ def test_equations_of_another_module_are_not_decided(cache: Path) -> None:
     assert (decision.outcome, decision.reason) == ("unknown", "the module has no wire b_i")
 
 
+@pytest.mark.slow
 def test_a_module_without_theorems_is_named() -> None:
     with pytest.raises(ValueError, match="there is no theorem about mystery at Width 8"):
         decide(at_width("mystery", 8), "", SECONDS)

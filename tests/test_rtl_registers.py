@@ -207,6 +207,7 @@ def test_a_write_right_behind_the_last_register_is_among_those_that_benches_try(
     assert max(addresses) + 4 in tried
 
 
+@pytest.mark.slow
 @hardware
 def test_after_reset_every_setting_is_as_the_map_says() -> None:
     (state,) = during([])
@@ -224,6 +225,7 @@ def test_a_legal_word_sets_what_the_map_says_and_an_illegal_one_is_an_error_and_
     assert [state["error_o"] for state in states[1::2]] == [not register.takes(data) for data in tried]
 
 
+@pytest.mark.slow
 @hardware
 def test_every_address_has_the_cause_of_the_map() -> None:
     tried = [step for address in range(1, 1 << 16) for step in ((address, 0xFFFF_FFFF), (STATUS, 0b111))]
@@ -231,6 +233,7 @@ def test_every_address_has_the_cause_of_the_map() -> None:
     assert read == [cause(address, 0xFFFF_FFFF) for address in range(1, 1 << 16)]
 
 
+@pytest.mark.slow
 @hardware
 def test_at_an_address_that_is_refused_nothing_is_written() -> None:
     refused = [address for address in range(1 << 16) if cause(address, 1)]
@@ -247,6 +250,7 @@ def test_status_keeps_every_cause_until_a_one_is_written_to_its_bit() -> None:
     assert [state["read_data_o"] for state in states[1::2]] == [0b001, 0b001, 0b011, 0b111, 0b011, 0b010, 0]
 
 
+@pytest.mark.slow
 @hardware
 def test_a_register_is_read_as_it_was_written_and_nothing_else_is_read() -> None:
     last = {register.address: max(filter(register.takes, words(register))) for register in REGISTERS}

@@ -54,6 +54,7 @@ def _write(folder: Path, wrong: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_second_build_runs_nothing(tmp_path: Path, programs: list[str]) -> None:
     new = design(SQADD, BYTES, _write(tmp_path, "1 +"))
     first = built(new)
@@ -68,6 +69,7 @@ def test_a_second_build_of_a_unit_runs_nothing(programs: list[str]) -> None:
     assert (built(new), programs) == (first, [])
 
 
+@pytest.mark.slow
 def test_a_simulator_that_does_not_end_is_stopped_and_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "SECONDS", 0.5)
     endless = Simulator((sys.executable, "-c", "while True: pass"), ())
@@ -83,6 +85,7 @@ def test_a_package_that_is_not_installed_is_a_sentence() -> None:
         tool_versions("no-such-wheel")
 
 
+@pytest.mark.slow
 def test_a_changed_module_builds_again(tmp_path: Path, programs: list[str]) -> None:
     built(design(SQADD, BYTES, _write(tmp_path, "1 +")))
     programs.clear()
@@ -90,6 +93,7 @@ def test_a_changed_module_builds_again(tmp_path: Path, programs: list[str]) -> N
     assert "verilator_bin" in programs
 
 
+@pytest.mark.slow
 def test_a_mismatch_is_shrunk_to_its_smallest_pair(mismatch: BenchOutcome) -> None:
     assert mismatch.smallest == {"width": 8, "operands": [37, 12], "given": [0, 0], "expected": [49, 0]}
 
@@ -109,6 +113,7 @@ def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: BenchOutcome) 
     ]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_shrunk_is_told_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "hypothesis").mkdir()
     (tmp_path / "hypothesis" / "__init__.py").write_text('raise ImportError("none here")')
@@ -117,12 +122,14 @@ def test_what_cannot_be_shrunk_is_told_with_the_reason(tmp_path: Path, monkeypat
     assert (outcome.smallest_told, outcome.waves) == ("not shrunk: none here", None)
 
 
+@pytest.mark.slow
 def test_a_missing_saturation_is_a_mismatch() -> None:
     folder = planted("rounding_doubling_high", "rounded[2*Width-1] != rounded[2*Width-2]", "1'b0")
     outcome = run(SQRDMULH, BYTES, before=[folder])
     assert (outcome.passed, outcome.smallest["operands"]) == (False, [-128, -128])
 
 
+@pytest.mark.slow
 def test_the_loop_of_c_finds_the_first_wrong_pair() -> None:
     found = compare_every_pair(SQADD, 8, [planted_at_one_number()]).disagreement
     assert found == Disagreement((37, 12), (0, False), (49, False))

@@ -43,6 +43,7 @@ def test_what_the_core_does_not_have_is_named(source: Path) -> None:
     assert "stops at fadd s0, s0, s0, which core128 does not have" in result.stdout
 
 
+@pytest.mark.slow
 @rtl
 def test_a_kernel_with_a_tail_runs_at_each_level() -> None:
     result = run("quantize_down", "--opt", "O2,O3", "--length", "37", "--json")

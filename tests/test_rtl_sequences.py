@@ -52,6 +52,7 @@ def places(settings: State, beat_bytes: int) -> Iterator[State]:
         }
 
 
+@pytest.mark.slow
 @beats
 def test_a_frame_is_walked_row_by_row_for_every_width(beat_bytes: int) -> None:
     sizes = product(range(1, 3 * beat_bytes + 2), (1, 2, 3), (1, 2, 4))
@@ -91,6 +92,7 @@ def test_reset_in_the_middle_of_a_frame_starts_a_new_one(beat_bytes: int) -> Non
     assert seen == list(places(settings, beat_bytes))
 
 
+@pytest.mark.slow
 @beats
 @pytest.mark.parametrize(("width", "height"), [(65535, 2), (65535, 65535), (1, 65535)])
 def test_the_largest_sizes_wrap_in_32_bits_only(beat_bytes: int, width: int, height: int) -> None:

@@ -36,6 +36,7 @@ PROFILE_OF = {
 SHORT = r"one_beat_frames/pattern=sometimes|reset_inside/pattern=sometimes|report"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_it_computes_what_the_golden_reference_says(
     name: str, simulator: SimulatorName, record_property: Callable[[str, object], None]
@@ -57,6 +58,7 @@ def test_no_unknown_bit_comes_out_after_a_reset(name: str) -> None:
     assert outcome.passed, outcome.told()
 
 
+@pytest.mark.slow
 def test_what_mutants_are_put_through_are_the_tests_of_the_bench() -> None:
     """But those of the registers, which are mutated alone, those of other people's modules, which may take their time,
     and those that look back on the others."""

@@ -117,6 +117,7 @@ def tie(failing: Failing) -> BenchOutcome:
     return failing(ROUNDS_TIES_DOWN, "frames/pattern=never")
 
 
+@pytest.mark.slow
 def test_a_wrong_rounding_is_shrunk_to_one_beat_with_one_tie(tie: BenchOutcome) -> None:
     (frame,) = tie.smallest["frames"]
     (accumulators,) = frame["operands"]["accumulator_i"]
@@ -125,6 +126,7 @@ def test_a_wrong_rounding_is_shrunk_to_one_beat_with_one_tie(tie: BenchOutcome) 
     assert len(halves) == 1
 
 
+@pytest.mark.slow
 def test_a_wrong_number_behind_a_rescaling_is_shrunk_to_that_number_and_plain_settings(failing: Failing) -> None:
     (frame,) = failing(LETS_ONE_NUMBER_BELOW, "frames/pattern=never").smallest["frames"]
     plain = {"multiplier": -(1 << 31), "shift": 0, "offset": 0, "signed": 0, "minimum": 0, "maximum": 255}
@@ -148,23 +150,27 @@ def test_the_waveform_has_the_lanes_as_variables(tie: BenchOutcome) -> None:
     assert all(f" {name}[{lane}] [" in text for name in ("accumulator_in", "result_out") for lane in range(4))
 
 
+@pytest.mark.slow
 def test_a_register_that_ignores_a_stall_is_shown_by_a_few_beats_and_one_pause(failing: Failing) -> None:
     smallest = failing(IGNORES_STALLS, "rare_frames").smallest
     assert re.fullmatch("1+0+1*", "".join("01"[taken] for taken in smallest["takes"]))
     assert len(smallest["frames"][0]["operands"]["bias_i"]) <= 4
 
 
+@pytest.mark.slow
 def test_a_setting_that_does_not_travel_is_shrunk_to_two_frames_of_different_settings(failing: Failing) -> None:
     first, second = failing(BOUNDS_DO_NOT_TRAVEL, "frames/pattern=sometimes").smallest["frames"]
     assert first["settings"] != second["settings"]
 
 
+@pytest.mark.slow
 def test_what_comes_out_after_a_reset_is_a_failure_with_a_waveform(failing: Failing) -> None:
     outcome = failing(RESETS_ONE_STAGE, "reset_inside/pattern=bursts")
     assert "a result comes for which there was no beat" in outcome.tests["reset_inside/pattern=bursts"]
     assert outcome.waves is not None
 
 
+@pytest.mark.slow
 def test_a_unit_that_hangs_is_a_failure_with_a_sentence(failing: Failing) -> None:
     outcome = failing(NEVER_VALID, "one_beat_frames/pattern=bursts")
     assert outcome.tests["one_beat_frames/pattern=bursts"].startswith(
@@ -172,6 +178,7 @@ def test_a_unit_that_hangs_is_a_failure_with_a_sentence(failing: Failing) -> Non
     )
 
 
+@pytest.mark.slow
 def test_an_illegal_setting_that_is_taken_is_a_failure(failing: Failing) -> None:
     outcome = failing(TAKES_SHIFT_32, "illegal_settings")
     assert outcome.tests["illegal_settings"].startswith("the write of 0x20 to 0x8 is not noted in STATUS")
@@ -181,6 +188,7 @@ def test_every_unit_has_a_fault_that_its_bench_must_notice() -> None:
     assert {DOWN.unit.name, *IN_OTHER_UNITS} == set(UNITS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IN_OTHER_UNITS)
 def test_a_fault_in_another_unit_is_told_with_case_waveform_seed_and_command(failing: Failing, name: str) -> None:
     outcome = failing(*IN_OTHER_UNITS[name], unit=Built(UNITS[name]))
@@ -190,12 +198,14 @@ def test_a_fault_in_another_unit_is_told_with_case_waveform_seed_and_command(fai
     assert again.startswith(f"seed 1; again: lanewise rtl test {name} --lanes 4 --profile shallow ")
 
 
+@pytest.mark.slow
 def test_what_a_reset_leaves_behind_is_shrunk_with_the_frame_before_it(failing: Failing) -> None:
     outcome = failing(RESETS_ONE_STAGE, "reset_inside/.*")
     assert outcome.smallest["lost"]["cycles"] > 0
     assert "after a reset in cycle" in outcome.smallest_told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", NOT_SHRUNK)
 def test_a_fault_fails_the_scenario_that_is_for_it(wrong: str) -> None:
     unit, fault, scenario = NOT_SHRUNK[wrong]
@@ -205,6 +215,7 @@ def test_a_fault_fails_the_scenario_that_is_for_it(wrong: str) -> None:
     assert "result_o of beat" in said
 
 
+@pytest.mark.slow
 def test_a_unit_that_is_not_ready_while_it_is_empty_is_a_failure(failing: Failing) -> None:
     outcome = failing(("valid_pipeline", "ready_i | ~valid_o;", "ready_i;"), "one_beat_frames/pattern=bursts")
     assert "ready_o is 0: it must be ready_i or not valid_o, 1" in outcome.tests["one_beat_frames/pattern=bursts"]

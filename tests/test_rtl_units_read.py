@@ -75,6 +75,7 @@ def test_icarus_reads_a_module(module: str, tmp_path: Path) -> None:
     assert done.status == 0, done.output
 
 
+@pytest.mark.slow
 def test_yosys_reads_every_module(tmp_path: Path) -> None:
     files = sorted(LANES.glob("*.sv*"), key=lambda file: not file.stem.endswith("_pkg"))
     for file in files:

@@ -111,6 +111,7 @@ def test_a_limit_that_is_not_reached_changes_nothing(source: Path) -> None:
     assert run(source, "count", "1000", "--limit", "5000").stdout.startswith("returned = 1000\n")
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_too_long_is_stopped_without_a_verdict(source: Path) -> None:
     result = run(source, "count", str(10**12), "--limit", str(10**12), "--timeout", "0.3")
     said = r"lanewise: stopped, without a verdict: the call did not return within 0\.3 seconds, [\d,]+ instructions; "
@@ -131,6 +132,7 @@ def test_an_interrupt_is_none_of_the_timeout(source: Path, monkeypatch: pytest.M
     assert run(source, "add", "1", "2", "--timeout", "60").exit_code == 130
 
 
+@pytest.mark.slow
 def test_how_far_a_call_is_is_told(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.command.running.run._SECONDS_A_LINE", 0.0)
     result = run(source, "count", str(10**12), "--limit", str(10**12), "--timeout", "0.5")

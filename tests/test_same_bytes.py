@@ -54,6 +54,7 @@ def outputs(folder: Path, number: int, words: Words) -> tuple[bytes, Mapping[str
     return done.stdout, {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
 def test_two_runs_of_a_command_write_the_same_bytes(folder: Path, words: Words) -> None:
     assert outputs(folder, 1, words) == outputs(folder, 2, words)

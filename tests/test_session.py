@@ -275,6 +275,7 @@ def broken(kernel: Kernel, old: str, new: str, folder: Path) -> Session:
     return Session(debug_kernel(wrong, Job(file, ("-O1",)), {"in": IN, "n": 24}))
 
 
+@pytest.mark.slow
 def test_the_trouble_of_a_wrong_lane_is_where_it_parts(kernel: Kernel, tmp_path: Path) -> None:
     session = broken(kernel, "vrshrq_n_s16", "vshrq_n_s16", tmp_path)
     trouble = session.goto_trouble()
@@ -285,6 +286,7 @@ def test_the_trouble_of_a_wrong_lane_is_where_it_parts(kernel: Kernel, tmp_path:
     assert (session.last.instruction.form.mnemonic, line(session, session.last)) == ("sshr", ROUNDED)
 
 
+@pytest.mark.slow
 def test_one_runs_to_where_it_goes_wrong_and_back_to_it(kernel: Kernel, tmp_path: Path) -> None:
     session = broken(kernel, "vrshrq_n_s16", "vshrq_n_s16", tmp_path)
     session.run_to("goes wrong")
@@ -297,6 +299,7 @@ def test_one_runs_to_where_it_goes_wrong_and_back_to_it(kernel: Kernel, tmp_path
         Session(session_of(kernel)).condition("goes wrong")
 
 
+@pytest.mark.slow
 def test_the_instruction_that_goes_wrong_is_found_by_its_number(kernel: Kernel, tmp_path: Path) -> None:
     session = broken(kernel, "vrshrq_n_s16", "vshrq_n_s16", tmp_path)
     assert session.find("goes wrong") == session.trouble_number

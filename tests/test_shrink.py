@@ -58,6 +58,7 @@ def test_a_tail_left_out_shrinks_to_one_lane_of_zeros(planted: Callable[[str, st
     assert literal(found.inputs) == literal({"length": 1, "a": np.zeros(1, np.int8), "b": np.zeros(1, np.int8)})
 
 
+@pytest.mark.slow
 def test_a_missing_saturation_shrinks_to_one_step_with_the_one_product_that_saturates(
     planted: Callable[[str, str], Kernel],
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_missing_saturation_shrinks_to_one_step_with_the_one_product_that_satu
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_numbers_shrink_to_the_edge_of_the_fault(planted: Callable[[str, str], Kernel]) -> None:
     """Without the rounding, positive products are wrong from 64 on: with either number one less, it would be right."""
     kernel = planted("(a * b + 64) >> 7", "(a * b) >> 7")
@@ -87,6 +89,7 @@ def test_what_is_shrunk_fails_when_checked_alone(planted: Callable[[str, str], K
     assert outcome.failure.splitlines()[0].endswith("(1 lane differs)")  # though it was tried in two places
 
 
+@pytest.mark.slow
 def test_the_text_counts_lanes(planted: Callable[[str, str], Kernel]) -> None:
     found = shrunk(planted("(a * b + 64) >> 7", "(a * b) >> 7"), random_row())
     assert found.text == f"shrunk to 1 of {LENGTH} output lanes"
@@ -141,6 +144,7 @@ def test_a_finding_does_not_shrink_to_that_of_another_instruction_or_array(tmp_p
     assert shrunk(kernel, row).inputs["n"] == 5
 
 
+@pytest.mark.slow
 def test_a_divergence_shrinks_to_the_numbers_at_which_the_engines_part(tmp_path: Path) -> None:
     """A machine that wraps where SQADD saturates parts from the emulator at 2^31 - 1 and 1, or the like."""
     (tmp_path / "add.c").write_text(SATURATING)
@@ -197,6 +201,7 @@ def test_fields_of_parameters_are_simplified(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_inputs_stay_such_that_the_program_of_intrinsics_agrees(tmp_path: Path) -> None:
     def picky(**arguments: Any) -> None:
         if arguments["offset"] < 10:
@@ -226,6 +231,7 @@ def row_of_tenths() -> dict[str, Any]:
     return {"x": x, "n": 23}
 
 
+@pytest.mark.slow
 def test_lanes_within_the_tolerance_do_not_fail(tmp_path: Path) -> None:
     found = shrunk(tenths(tmp_path, "x[i] > 100.0f"), row_of_tenths())
     assert literal(found.inputs) == literal({"x": np.array([101], np.float32), "n": 1})

@@ -49,6 +49,7 @@ def exit_codes(folder: Path, sizes: dict[str, str], monkeypatch: pytest.MonkeyPa
     return checked, proved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [("INNER", "n"), ("ROW_OF_A", "n"), ("ROW_OF_B", "k"), ("ROW_OF_B", "m")])
 def test_a_size_taken_for_another_fails(
     wrong: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -56,5 +57,6 @@ def test_a_size_taken_for_another_fails(
     assert exit_codes(tmp_path, {**RIGHT, wrong[0]: wrong[1]}, monkeypatch) == (1, 1)
 
 
+@pytest.mark.slow
 def test_the_right_sizes_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert exit_codes(tmp_path, RIGHT, monkeypatch) == (0, 0)

@@ -105,6 +105,7 @@ def test_a_deadline_ends_a_hard_question() -> None:
     assert hard == Undecided("the time limit was reached")
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_hard_question() -> None:
     p, q = (input_lane(name, FACTOR) for name in "pq")
     main = threading.main_thread().ident

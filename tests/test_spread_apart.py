@@ -36,6 +36,7 @@ def done(item: Item) -> str:
     return f"{what}, in {os.getpid()}"
 
 
+@pytest.mark.slow
 def test_what_ends_its_process_is_tried_again_and_then_lost_and_the_others_are_done(tmp_path: Path) -> None:
     words = ["a", "dies", "b", "ends", "eats", "c", "dies once", "d"]
     items = [(word, str(tmp_path / "notes")) for word in words]

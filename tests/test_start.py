@@ -66,6 +66,7 @@ def test_help_loads_only_what_prints(function: str, loaded: list[str]) -> None:
     assert loaded_by(program) == loaded
 
 
+@pytest.mark.slow
 def test_help_of_a_command_loads_nothing_of_what_it_does() -> None:
     """Of all, one after the other, in one process."""
     program = f"""
@@ -116,6 +117,7 @@ def test_a_name_that_is_not_exported_is_an_error() -> None:
         import_module("sim").Machin  # noqa: B018  (asked for to see the error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module", ["typer", "sim.command.running.check", "numpy", "isa.rows", "unicorn", "sim.kernels.quantize_down"]
 )
@@ -153,6 +155,7 @@ def test_a_library_that_fails_as_ctrl_c_ends_it_is_an_interrupt(first: str, code
     assert (code == 130) == (ended.stderr.count("\n") == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["sim", "sim.command.main"])
 def test_modules_that_can_be_run_are_the_command(module: str) -> None:
     assert python("-m", module, "--version").stdout == python("-m", "sim", "--version").stdout != ""

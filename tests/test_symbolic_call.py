@@ -101,6 +101,7 @@ def test_a_table_of_which_some_may_not_be_read_is_refused() -> None:
         call.traced({"x": np.zeros(4, np.int32)}, {"x"})
 
 
+@pytest.mark.slow
 def test_a_loop_that_data_ends_is_refused() -> None:
     _, call = kernel_of("void tried(const int *x, int *out) { for (int i = x[0]; i; i = 3 * i + x[1]) *out = i; }")
     with pytest.raises(NotFollowed, match="it branches on data inside of 32 others: a loop that data ends"):

@@ -79,6 +79,7 @@ def test_what_holds_is_proved(name: str) -> None:
     assert decided({name: PROVED[name]})[name].finding.outcome == "proved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUTED)
 def test_what_does_not_hold_is_refuted_by_numbers_that_differ(name: str) -> None:
     question = REFUTED[name]
@@ -117,6 +118,7 @@ TRIED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRIED)
 def test_two_bytes_of_which_one_pair_differs_are_all_tried(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(equality, "_TRIED", 0)  # by chance
@@ -126,11 +128,13 @@ def test_two_bytes_of_which_one_pair_differs_are_all_tried(name: str, monkeypatc
     assert (answer.values[BYTE.place], answer.values[OTHER.place]) == pair
 
 
+@pytest.mark.slow
 def test_two_bytes_whose_one_pair_that_differs_is_not_given_are_all_tried_and_equal() -> None:
     answer = decided({"": Equality(SUM + (BYTE ^ 5), BYTE ^ 5, SUM.equals(0))})[""]
     assert (answer.finding.outcome, answer.how) == ("proved", ALL_TRIED)
 
 
+@pytest.mark.slow
 def test_of_two_bytes_and_a_bit_not_all_are_tried() -> None:
     bit = Read(Place("bit"), 0, 1)
     of_two, of_three = (
@@ -145,6 +149,7 @@ def test_a_condition_that_none_of_a_few_inputs_fulfils_is_told() -> None:
     assert (answer.finding.outcome, answer.how) == ("proved", NO_INPUT)
 
 
+@pytest.mark.slow
 def test_inputs_that_could_not_all_be_tried_in_time_have_proved_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(equality, "_SHARE", 0.0)
     assert decided({"": Equality(SUM + (BYTE ^ 5), BYTE ^ 5, SUM.equals(0))})[""].how != ALL_TRIED
@@ -160,6 +165,7 @@ def test_questions_of_other_names_are_one() -> None:
     assert asked(other_names._replace(other=high_product(a, b))).key != asked(other_names).key
 
 
+@pytest.mark.slow
 def test_what_the_solver_does_not_decide_in_time_is_unknown() -> None:
     a, b = (Read(Place(name), 2, 2**31 - 1) for name in "ab")
     prime = 2**61 - 1
@@ -175,6 +181,7 @@ def test_a_solver_that_dies_has_proved_nothing() -> None:
     assert found[0].outcome == "unknown"
 
 
+@pytest.mark.slow
 def test_answers_are_kept_and_those_that_were_tampered_with_are_not_believed(tmp_path: Path) -> None:
     name = "under a condition"
     decided({name: PROVED[name]}, kept_in=tmp_path)

@@ -154,6 +154,7 @@ BYTES: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BYTES)
 def test_what_a_byte_decides_is_numpys_for_each(name: str) -> None:
     assert agrees(BYTES[name], np.arange(-128, 128).astype(np.int8))
@@ -225,12 +226,14 @@ def test_a_build_is_proved_whatever_bytes_factors_and_constant_are(mode: str) ->
     assert not {"folded.a_factor", "folded.b_factor", "folded.constant", "a", "b"} & found.known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [mode for mode in MODES if mode != "neon_ties_even"])
 def test_contraction_rounding_and_precision_are_no_details(function: str) -> None:
     wanted = ("counter-example",) if function.startswith("neon_ties_away") else ("counter-example", "unknown")
     assert proved("neon_ties_even", function).outcome in wanted
 
 
+@pytest.mark.slow
 def test_operations_that_differ_are_named() -> None:
     (failure, *_) = proved("neon_ties_even", source=1).builds[0].failures
     assert failure.outcome == "unknown"

@@ -129,12 +129,14 @@ WRONG_SUMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT_EACH)
 def test_what_is_right_for_each_element_is_proved_for_all_lengths(name: str) -> None:
     build = tried(EACH, RIGHT_EACH[name], of_each)
     assert (build.any_length, build.outcome, build.loops > 0) == ("", "proved", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG_EACH)
 def test_what_is_wrong_at_some_length_is_proved_at_others_only(name: str) -> None:
     body, said = WRONG_EACH[name]
@@ -145,12 +147,14 @@ def test_what_is_wrong_at_some_length_is_proved_at_others_only(name: str) -> Non
     assert build.outcome == "unknown"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT_SUMS)
 def test_a_sum_is_proved_for_all_lengths(name: str) -> None:
     body, level = RIGHT_SUMS[name]
     assert tried(SUM, body, of_products, level).any_length == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG_SUMS)
 def test_a_sum_that_is_wrong_at_some_length_is_not_proved_for_all(name: str) -> None:
     build = tried(SUM, WRONG_SUMS[name], of_products)
@@ -198,6 +202,7 @@ def of_each_but_of_none(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return of_each(inputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("golden", "said"),
     [
@@ -214,6 +219,7 @@ def test_a_reference_that_treats_lengths_otherwise_is_not_proved(golden: Golden,
     assert said in (tried(EACH, RIGHT_EACH["one by one"], golden).any_length or "")
 
 
+@pytest.mark.slow
 def test_a_register_that_is_lost_behind_a_loop_is_found() -> None:
     text = """.globl tried\n.type tried, %function
      tried: cbz x2, 2f\n mov w4, #85\n1: ldrb w3, [x0], #1\n eor w3, w3, w4
@@ -222,6 +228,7 @@ def test_a_register_that_is_lost_behind_a_loop_is_found() -> None:
     assert tried(EACH, text.replace("mov x19, #{}", "nop"), of_each, suffix=".s").any_length == ""
 
 
+@pytest.mark.slow
 def test_a_stack_that_grows_with_the_length_is_found() -> None:
     text = """.globl tried\n.type tried, %function\n tried: cbz x2, 2f\n mov x9, sp\n mov w4, #85\n1: sub sp, sp, #16
      ldrb w3, [x0], #1\n eor w3, w3, w4\n strb w3, [x1], #1\n subs x2, x2, #1\n b.ne 1b\n mov sp, x9\n2: ret

@@ -15,6 +15,7 @@ SOME = list({name.split()[0]: name for name in FORMS}.values())[::4]
 """A form for every fourth mnemonic."""
 
 
+@pytest.mark.slow
 def test_a_form_does_on_symbols_what_it_does_on_numbers() -> None:
     s, rng = Simplifier(), Random(5)
     found = [form_difference(name, rng.choice(FORMS[name]), rng.randrange(48), s) for name in SOME]
@@ -27,6 +28,7 @@ def test_a_planted_fault_of_the_simplifier_is_noticed(monkeypatch: pytest.Monkey
     assert form_difference(name, FORMS[name][0], 17, Simplifier())
 
 
+@pytest.mark.slow
 def test_streams_do_on_symbols_what_they_do_on_numbers() -> None:
     s = Simplifier()
     assert [found for seed in range(6) if (found := stream_difference(Random(seed), s, 12)[1])] == []

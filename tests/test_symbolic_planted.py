@@ -59,6 +59,7 @@ def test_what_is_said_of_a_planted_fault_is_what_inputs_show(seed: int) -> None:
     assert planted.verdict in ("refuted", "stopped", "equivalent")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", OTHERS)
 def test_another_instruction_is_refuted_and_lockstep_confirms_it(text: str) -> None:
     kernel, image, *_ = prepared(QUANTIZE)
@@ -78,6 +79,7 @@ def test_faults_are_the_same_for_a_seed_and_change_one_place() -> None:
     assert 1 <= sum(word_at(one[0], pc) != word_at(image, pc) for pc in executed) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", OTHERS)
 def test_an_instruction_with_the_semantics_of_another_is_not_proved(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _, image, *_ = prepared(QUANTIZE)

@@ -125,16 +125,19 @@ QUANTIZE = built_in_kernel("quantize_down")
 SHIFT = {"parameters.shift": [5]}
 
 
+@pytest.mark.slow
 def test_the_program_of_quantize_down_is_proved_in_its_vectors_and_its_tail() -> None:
     found = of_program(QUANTIZE, 1, 17, each=SHIFT)
     assert (found.outcome, found.known) == ("proved", frozenset())
 
 
+@pytest.mark.slow
 def test_the_program_of_another_mode_is_refuted() -> None:
     other = replace(QUANTIZE, program=built_in_kernel("quantize_down", "page").program)
     assert of_program(other, 1, each=SHIFT, seconds=3).outcome == "counter-example"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "outcome", "seconds"), [("acl_19_08", "proved", 20), ("page", "counter-example", 3)])
 def test_compiled_code_is_the_program_or_is_refuted(mode: str, outcome: str, seconds: int) -> None:
     """What is refuted at once leaves other questions that take all the time there is."""

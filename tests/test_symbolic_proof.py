@@ -43,6 +43,7 @@ def proved(
     return Prover(kernel, builds, shapes_of(kernel, lengths), **given | options).run()
 
 
+@pytest.mark.slow
 def test_a_build_is_proved_in_its_tail_and_its_vectors_with_and_without_a_bias() -> None:
     found = proved(QUANTIZE, lengths=(0, 1, 17))
     assert found.outcome == "proved"
@@ -59,6 +60,7 @@ def mutated(tmp_path: Path, was: str, becomes: str) -> Path:
     return source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("was", "becomes"),
     [
@@ -86,6 +88,7 @@ def shifted(golden: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return one_more
 
 
+@pytest.mark.slow
 def test_a_fault_in_the_reference_that_one_number_meets_is_refuted() -> None:
     kernel = replace(QUANTIZE, golden=shifted(QUANTIZE.golden))
     found = proved(kernel)
@@ -101,6 +104,7 @@ def test_a_fault_in_what_simplifies_is_met_before_anything_is_proved(monkeypatch
         proved(QUANTIZE)
 
 
+@pytest.mark.slow
 def test_a_solver_without_time_leaves_what_it_was_asked_unknown() -> None:
     found = proved(QUANTIZE, seconds=0.0001)
     assert found.outcome == "unknown"
@@ -136,6 +140,7 @@ UNTRACED = {
 """What `lanewise prove` says of references that it cannot follow, by kernel and end of the mode."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", kernel_names())
 def test_every_reference_is_traced_or_it_is_said_why_not(name: str) -> None:
     known = (*KNOWN, *KNOWN_OF.get(name, ()))
@@ -159,11 +164,13 @@ def table_proof(mode: str, golden: Any = None) -> KernelProof:
     ).run()  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", import_module("sim.kernels.activation_table").MODES)
 def test_a_table_that_numpy_makes_is_looked_up_by_every_byte(mode: str) -> None:
     assert table_proof(mode).outcome == "proved"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["logistic_s8", "tanh_u8", "tanh_s8_fixed_point"])
 def test_a_table_of_which_one_entry_is_another_is_refuted_by_its_byte(mode: str) -> None:
     golden = built_in_kernel("activation_table", mode).golden
@@ -210,6 +217,7 @@ class Numbers:
         raise AssertionError(f"memory at {address:#x} is asked for")
 
 
+@pytest.mark.slow
 def test_how_far_an_image_is_padded_stays_as_it_is_and_what_is_traced_is_what_is_computed() -> None:
     kernel = built_in_kernel("conv2d")
     rng = np.random.default_rng(2)
@@ -222,6 +230,7 @@ def test_how_far_an_image_is_padded_stays_as_it_is_and_what_is_traced_is_what_is
     assert made == kernel.expected(traced.example)["output"].ravel().tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "names"), [("-O2", []), ("-O3", ["parameters.multiplier"])])
 def test_the_inputs_that_control_flow_depends_on_are_told(level: str, names: list[str]) -> None:
     found = proved(QUANTIZE, level, source=QUANTIZE.sources[1], lengths=(17,))
@@ -229,6 +238,7 @@ def test_the_inputs_that_control_flow_depends_on_are_told(level: str, names: lis
     assert {name for names in found.builds[0].branches.values() for name in names} == set(found.builds[0].depends_on)
 
 
+@pytest.mark.slow
 def test_code_that_computes_with_addresses_is_not_proved(tmp_path: Path) -> None:
     source = tmp_path / "leaks.c"
     text = QUANTIZE.sources[1].read_text()

@@ -83,11 +83,13 @@ def test_a_register_that_nobody_defines_is_tried_until_it_is_small_and_its_seed_
 LOOKED_UP = "static const int32_t table[4] = {0, 1, 2, 3}; out[i] = table[x & 3];"
 
 
+@pytest.mark.slow
 def test_a_table_by_an_index_that_is_data_is_proved_and_the_input_named(tmp_path: Path) -> None:
     build = proved(source_of(LOOKED_UP, tmp_path))
     assert (build.outcome, build.depends_on) == ("proved", ["a"])
 
 
+@pytest.mark.slow
 def test_a_wrong_entry_of_a_table_is_refuted_by_an_index_of_it(tmp_path: Path) -> None:
     failure = refuting(proved(source_of(LOOKED_UP.replace("2, 3}", "3, 3}"), tmp_path)))
     assert failure.inputs is not None

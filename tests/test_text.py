@@ -66,6 +66,7 @@ class Both:
         return "" if one.memory.read(DATA, DATA_SIZE) == other.memory.read(DATA, DATA_SIZE) else "memory differs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_the_text_of_every_form_computes_what_the_exact_evaluator_computes(chunk: int) -> None:
     found = []

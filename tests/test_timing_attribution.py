@@ -29,6 +29,7 @@ def sentences(core: Core, *texts: str) -> list[str]:
     return [charge.reason(found).sentence(lambda pc: ("a.c", (pc - 0x1000) // 4 + 1)) for charge in charges(found)]
 
 
+@pytest.mark.slow
 @given(cases())
 def test_charges_follow_each_other_from_the_first_cycle_to_the_last(case: Case) -> None:
     found = case.schedule
@@ -36,12 +37,14 @@ def test_charges_follow_each_other_from_the_first_cycle_to_the_last(case: Case) 
     assert [0, *(part.end for part in parts)] == [*(part.start for part in parts), found.cycles]
 
 
+@pytest.mark.slow
 @given(cases())
 def test_every_charge_is_of_a_cycle_at_least(case: Case) -> None:
     found = case.schedule
     assert all(charge.segment.cycles > 0 for charge in charges(found))
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_life_goes_from_the_entry_before_it_to_its_retirement(case: Case) -> None:
     found = case.schedule
@@ -52,6 +55,7 @@ def test_a_life_goes_from_the_entry_before_it_to_its_retirement(case: Case) -> N
         assert all(first.end == second.start for first, second in pairwise(parts))
 
 
+@pytest.mark.slow
 @given(cases("in"))
 def test_in_order_a_wait_is_charged_to_the_oldest_instruction_not_issued(case: Case) -> None:
     found = case.schedule
@@ -61,12 +65,14 @@ def test_in_order_a_wait_is_charged_to_the_oldest_instruction_not_issued(case: C
         assert charge.number == issued or charge.segment.start == 0
 
 
+@pytest.mark.slow
 @given(cases())
 def test_the_cycles_of_all_reasons_are_those_of_the_schedule(case: Case) -> None:
     found = case.schedule
     assert sum(top_down(found).groups.values()) == found.cycles
 
 
+@pytest.mark.slow
 @given(cases())
 def test_the_cycles_of_all_lines_are_those_of_the_schedule(case: Case) -> None:
     found = case.schedule
@@ -74,12 +80,14 @@ def test_the_cycles_of_all_lines_are_those_of_the_schedule(case: Case) -> None:
     assert sum(halves.values()) == found.cycles
 
 
+@pytest.mark.slow
 @given(cases())
 def test_executions_of_all_instructions_are_the_length_of_the_stream(case: Case) -> None:
     found = case.schedule
     assert sum(account.executions for account in top_down(found).accounts) == len(found.stream)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_wait_with_a_cause_never_names_a_later_register_producer(case: Case) -> None:
     found = case.schedule
@@ -182,6 +190,7 @@ def test_a_pipe_is_busy_until_the_last_instruction_is_done() -> None:
     assert (found.cycles, {use.pipe: use.busy for use in pipe_uses(found)}["M"]) == (5, 5)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_no_pipe_is_busy_for_longer_than_the_schedule(case: Case) -> None:
     assert max(use.busy for use in pipe_uses(case.schedule)) <= case.schedule.cycles

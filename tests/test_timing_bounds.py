@@ -35,6 +35,7 @@ def bound(timed: Loop | list[Executed], core: Core, name: str) -> Fraction:
     return next(bound.cycles for bound in found.all if bound.name == name)
 
 
+@pytest.mark.slow
 @given(cases(whole=True))
 def test_no_schedule_is_faster_than_a_bound(case: Case) -> None:
     """With whole figures: averages are rounded, now down and now up."""

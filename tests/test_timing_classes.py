@@ -221,6 +221,7 @@ def test_there_are_138_examples() -> None:
     assert len({name for name, _ in pairs(EXAMPLES)}) == 138
 
 
+@pytest.mark.slow
 def test_every_form_has_a_class_whatever_its_text_is() -> None:
     """The last row that takes a form asks nothing of the text."""
     without = [form.name for form in FORMS if not any(CLAUSES[row.clause].of_text is None for row in rows_of(form))]
@@ -232,6 +233,7 @@ def test_no_row_is_hidden_behind_one_that_asks_nothing() -> None:
     assert hidden == []
 
 
+@pytest.mark.slow
 def test_no_row_is_dead() -> None:
     alive = {id(row) for form in FORMS for row in rows_of(form)}
     assert [row.name for row in ROWS if id(row) not in alive] == []

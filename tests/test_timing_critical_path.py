@@ -18,6 +18,7 @@ from support.small_cores import ADD, MULTIPLY, small_core, stream_of
 MULTIPLIES = {MULTIPLY: {"latency": 6, "uses": "M"}}
 
 
+@pytest.mark.slow
 @given(cases())
 def test_the_edges_cover_every_cycle_once(case: Case) -> None:
     found = case.schedule
@@ -25,6 +26,7 @@ def test_the_edges_cover_every_cycle_once(case: Case) -> None:
     assert [0, *(edge.end for edge in path)] == [*(edge.start for edge in path), found.cycles]
 
 
+@pytest.mark.slow
 @given(cases())
 def test_everything_that_the_path_goes_through_has_no_slack(case: Case) -> None:
     found = case.schedule
@@ -33,6 +35,7 @@ def test_everything_that_the_path_goes_through_has_no_slack(case: Case) -> None:
     assert all(min(left[edge.source]) == 0 for edge in before_retirement)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_result_that_the_path_waits_for_has_no_slack(case: Case) -> None:
     found = case.schedule
@@ -41,6 +44,7 @@ def test_a_result_that_the_path_waits_for_has_no_slack(case: Case) -> None:
     assert all(left[edge.source].result == 0 for edge in waits)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_no_slack_is_negative_or_beyond_the_end(case: Case) -> None:
     found = case.schedule
@@ -149,12 +153,14 @@ def later_by(case: Case, cycles: int) -> tuple[int, int]:
     return found.cycles, schedule(case.stream, core.with_latency(MULTIPLY, late), warm=False).cycles
 
 
+@pytest.mark.slow
 @given(cases("in", whole=True, once=LONE))
 def test_in_order_a_result_can_be_late_by_its_slack(case: Case) -> None:
     before, after = later_by(case, 0)
     assert after == before
 
 
+@pytest.mark.slow
 @given(cases("in", whole=True, once=LONE))
 def test_in_order_a_result_that_is_later_than_its_slack_delays_the_end(case: Case) -> None:
     before, after = later_by(case, 1)

@@ -52,6 +52,7 @@ def stepped(made: Machine) -> Iterator[Executed]:
         yield executed(made.step())
 
 
+@pytest.mark.slow
 def test_a_long_call_is_recorded_as_it_is_stepped() -> None:
     recorded = recorded_stream(machine(DATA), RETURN, 10**6)
     assert list(recorded) == [

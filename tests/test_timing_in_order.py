@@ -186,6 +186,7 @@ TEXTS = st.sampled_from((
 EQUAL = {ADD: {"latency": 3}, MULTIPLY: {"latency": 5}, ACCUMULATE: {"latency": 5}, LOAD: {"latency": 4}}
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, min_size=1, max_size=30), st.sampled_from([ADD, MULTIPLY, ACCUMULATE, LOAD, STORE, SCALAR]))
 def test_a_shorter_latency_never_slows_an_in_order_core_of_equal_pipes(texts: list[str], name: str) -> None:
     core = small_core(classes=EQUAL)
@@ -193,6 +194,7 @@ def test_a_shorter_latency_never_slows_an_in_order_core_of_equal_pipes(texts: li
     assert schedule(stream, core.with_latency(name, 1)).cycles <= schedule(stream, core).cycles
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, min_size=1, max_size=30))
 def test_a_further_equal_pipe_never_slows_an_in_order_core(texts: list[str]) -> None:
     one = {name: {**fields, "uses": "A*2"} for name, fields in EQUAL.items()}
@@ -201,6 +203,7 @@ def test_a_further_equal_pipe_never_slows_an_in_order_core(texts: list[str]) -> 
     assert schedule(stream, small_core(classes=two)).cycles <= schedule(stream, small_core(classes=one)).cycles
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, min_size=1, max_size=30))
 def test_no_instruction_issues_before_its_operands(texts: list[str]) -> None:
     stream = stream_of(*texts)

@@ -90,6 +90,7 @@ def link(found: Chain, core: Core) -> Fraction:
     return max(latency, core.timing(found.classes[0]).throughput)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES.values(), ids=CORES)
 def test_independent_instructions_reach_the_stated_throughput(core: Core) -> None:
     wrong = {}
@@ -101,6 +102,7 @@ def test_independent_instructions_reach_the_stated_throughput(core: Core) -> Non
     assert wrong == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES.values(), ids=CORES)
 def test_chains_of_results_take_the_stated_latency(core: Core) -> None:
     wrong = {}

@@ -158,6 +158,7 @@ CORES = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, min_size=1, max_size=30), CORES)
 def test_no_instruction_issues_before_its_operands(texts: list[str], core: Core) -> None:
     stream = stream_of(*texts)
@@ -168,6 +169,7 @@ def test_no_instruction_issues_before_its_operands(texts: list[str], core: Core)
         ready.update(dict.fromkeys(one.instruction.places_written, found.ready[number]))
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, min_size=1, max_size=30), CORES)
 def test_no_pipe_does_two_things_at_once(texts: list[str], core: Core) -> None:
     found = schedule(stream_of(*texts), core)
@@ -175,6 +177,7 @@ def test_no_pipe_does_two_things_at_once(texts: list[str], core: Core) -> None:
     assert len(busy) == len(set(busy))
 
 
+@pytest.mark.slow
 @given(st.lists(TEXTS, min_size=1, max_size=30), CORES)
 def test_no_cycle_dispatches_more_than_the_width(texts: list[str], core: Core) -> None:
     entered = schedule(stream_of(*texts), core).entered

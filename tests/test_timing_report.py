@@ -56,6 +56,7 @@ def reduction(order: Order = "in", iterations: int = 20, **parameters: int) -> C
     return report("dot", schedule(loop_stream(iterations), core), lambda pc: ("src/dot.c", lines[pc]), 4 * iterations)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_stalls_and_instructions_add_up_to_the_cycles(case: Case) -> None:
     found = report("random", case.schedule)
@@ -63,6 +64,7 @@ def test_stalls_and_instructions_add_up_to_the_cycles(case: Case) -> None:
     assert sums == (found.cycles, found.cycles)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_every_report_is_json(case: Case) -> None:
     found = report("random", case.schedule)
@@ -244,6 +246,7 @@ STEPS = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(STEPS, min_size=1, max_size=50), st.sampled_from(["in", "out"]))
 def test_no_loop_has_more_than_all_cycles_however_code_is_walked_through(
     steps: list[tuple[int, str]], order: Order
@@ -252,6 +255,7 @@ def test_no_loop_has_more_than_all_cycles_however_code_is_walked_through(
     assert max((loop.share for loop in found.loops), default=Fraction(0)) <= 1
 
 
+@pytest.mark.slow
 @given(st.integers(2, 30), st.sampled_from(["in", "out"]), st.integers(0, 4))
 @settings(max_examples=20)
 def test_no_loop_is_reported_below_its_bound(iterations: int, order: Order, interval: int) -> None:

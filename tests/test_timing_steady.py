@@ -105,6 +105,7 @@ def test_an_endless_search_is_given_up_with_a_sentence(monkeypatch: pytest.Monke
         time_loop(without_steady_state(), small_core(), 10**8)
 
 
+@pytest.mark.slow
 def test_of_states_with_ever_more_in_flight_only_those_with_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     kept, state = list[int](), OutOfOrder.state
 

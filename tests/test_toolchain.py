@@ -145,6 +145,7 @@ def test_the_compiler_is_given_the_fixed_flags(write: Write, suffix: str, monkey
     assert shown == list(toolchain.fixed_flags(source))
 
 
+@pytest.mark.slow
 def test_headers_of_the_cpp_library_are_there(write: Write) -> None:
     text = "#include <algorithm>\n#include <array>\n#include <cstdint>\n#include <limits>\n"
     body = "std::array<std::int8_t, 2> a{3, 4}; return std::max(a[0], a[1]) + std::numeric_limits<std::int8_t>::max();"
@@ -212,6 +213,7 @@ def test_a_compile_error_carries_the_compilers_message(write: Write) -> None:
         build(write("kernel.c", "int kernel() { return y; }\n"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signature", "call"),
     [

@@ -262,6 +262,7 @@ def test_a_missing_member_is_answered_with_near_names(tmp_path: Path) -> None:
         open_image(Path(f"{a_library(tmp_path)}(other.o)"), "kernel")
 
 
+@pytest.mark.slow
 def test_what_a_needed_library_defines_is_missing(tmp_path: Path) -> None:
     needed = linked(tmp_path, "libm.so", compiled(tmp_path, "other.c", OTHER, "-fPIC"), flags=("-shared",))
     program = linked(tmp_path, "k.elf", compiled(tmp_path, "k.c", USES_OTHER), needed)
@@ -368,6 +369,7 @@ def test_a_variable_that_the_compiler_computes_needs_no_constructor(write: Write
     assert code(open_image(write("kernel.cpp", text), "kernel", "-O0"))
 
 
+@pytest.mark.slow
 def test_a_linked_program_that_grows_out_of_nothing_is_refused(tmp_path: Path) -> None:
     made = compiled(tmp_path, "k.s", '.text\n.globl kernel\nkernel: ret\n.section a,"a"\n.p2align 28\n.zero 1 << 20\n')
     with pytest.raises(ImageError, match="at most 256 MiB is allowed"):

@@ -32,6 +32,7 @@ def other(write: Write, number: int, text: str = NEON) -> Path:
     return write(f"kernel_{number}.c", text + f"int kernel_{number}(void) {{ return {number}; }}\n")
 
 
+@pytest.mark.slow
 def test_the_second_source_with_the_same_flags_has_the_header_made(write: Write, cache: Path) -> None:
     made = []
     for number in range(3):
@@ -40,6 +41,7 @@ def test_the_second_source_with_the_same_flags_has_the_header_made(write: Write,
     assert made == [0, 1, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "flags", [("-O0",), ("-O1",), ("-O2",), ("-O3",), ("-Os",), ("-O2", "-march=armv8.2-a+dotprod")]
 )
@@ -74,12 +76,14 @@ def test_a_source_that_does_not_begin_with_it_reads_it_itself(text: str, write: 
     assert headers(cache) == []
 
 
+@pytest.mark.slow
 def test_other_flags_may_change_what_is_read(write: Write, cache: Path) -> None:
     for number in range(3):
         compiled(other(write, number), "-O2", "-DKEPT=1")
     assert headers(cache) == []
 
 
+@pytest.mark.slow
 def test_a_source_that_does_not_include_it_lacks_it_all_the_same(write: Write) -> None:
     for number in range(2):
         compiled(other(write, number), "-O2")
@@ -87,6 +91,7 @@ def test_a_source_that_does_not_include_it_lacks_it_all_the_same(write: Write) -
         compiled(other(write, 3, BODY), "-O2")
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_mistake_does_not_change(write: Write) -> None:
     wrong, said = write("wrong.c", NEON + "int wrong(void) { return vnothing(); }\n"), []
     for number in range(3):
@@ -113,6 +118,7 @@ def test_a_header_that_clang_does_not_take_is_done_without(
     assert len(headers(cache / "another")) == 1
 
 
+@pytest.mark.slow
 def test_a_build_knows_the_headers_that_were_read_before(write: Write, cache: Path) -> None:
     """So that one of them that changes has what includes it built again."""
     for number in range(2):

@@ -162,6 +162,7 @@ def in_table(word: int) -> Instruction | None:
 ACCESSES = [name for name in recorded_words() if "[x" in name]
 
 
+@pytest.mark.slow
 def test_registers_overlap_where_the_instruction_would_write_one_twice_or_store_what_it_moves() -> None:
     wrong, met = [], 0
     for name in ACCESSES:
@@ -180,6 +181,7 @@ IGNORED = {r"dup \.\d+[bhsd],[wx]": 0x1F << 16, r"mov \.[bhsd]\[i\],\.[bhsd]\[i\
 """The bits of which Arm says that a processor ignores them, by forms: see tests/test_decode.py."""
 
 
+@pytest.mark.slow
 def test_a_bit_that_changes_nothing_is_ignored_by_arm_or_makes_the_word_unpredictable() -> None:
     silent = []
     for name, words in recorded_words().items():

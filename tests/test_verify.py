@@ -172,6 +172,7 @@ def test_runs_that_fault_are_no_lane_vectors() -> None:
     assert result.vectors == result.runs - result.faults >= 64
 
 
+@pytest.mark.slow
 def test_the_emulator_lacks_the_features_that_are_listed() -> None:
     lacking = {f for form in TABLE.forms.values() if form.features and not emulates(form) for f in form.features}
     assert lacking == NOT_EMULATED & {feature for form in TABLE.forms.values() for feature in form.features}
@@ -220,6 +221,7 @@ def test_a_difference_from_the_defining_sum_is_found(monkeypatch: pytest.MonkeyP
     assert "definition" in verify_form("smmla .4s,.16b,.16b", 1, 100).difference
 
 
+@pytest.mark.slow
 def test_a_signed_minimum_in_memory_equals_its_definition() -> None:
     names = [form.name for form in TABLE.forms.values() if EMULATED_WRONGLY.fullmatch(form.name)]
     results = [verify_form(name, 1, 40) for name in names]
@@ -249,6 +251,7 @@ def test_a_form_that_the_emulator_lacks_and_nobody_defines_is_compared_with_the_
     assert verify_form("smmla .4s,.16b,.16b", 1, 10).evidence == "two evaluators"
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_finds() -> None:
     forms = [form.name for form in TABLE.forms.values() if form.mnemonic in ("sqadd", "uqadd", "addp", "ldp", "adds")]
     found: list[list[FormResult]] = []

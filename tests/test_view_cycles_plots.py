@@ -259,6 +259,7 @@ def test_numbers_are_shown_with_three_digits(value: float, text: str) -> None:
     assert number(value) == text
 
 
+@pytest.mark.slow
 def test_pictures_choose_no_backend() -> None:
     code = "import sys, sim.plots.stalls; print('matplotlib.pyplot' in sys.modules)"
 

@@ -42,6 +42,7 @@ def checked(example: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statement", "said"), ENDS.items())
 def test_a_golden_reference_that_ends_the_process_is_one_sentence(
     example: Path, statement: str, said: tuple[int, str]
@@ -53,6 +54,7 @@ def test_a_golden_reference_that_ends_the_process_is_one_sentence(
     assert (ended.returncode, ended.stdout, len(lines), said[1] in lines[-1]) == (said[0], "", 1, True), ended.stderr
 
 
+@pytest.mark.slow
 def test_steps_that_fail_are_one_sentence_with_the_line(example: Path) -> None:
     source, text = example.with_suffix(".c"), example.read_text()
     source.write_text(source.read_text().replace("+ 64", "+ 63"))
@@ -115,6 +117,7 @@ def test_an_endless_eater_of_memory_meets_an_error(monkeypatch: pytest.MonkeyPat
         bytearray(1 << 30)
 
 
+@pytest.mark.slow
 def test_a_limit_of_memory_ends_with_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sim.processes, "_free_memory", lambda: 1 << 28)
     with memory_limited():

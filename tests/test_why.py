@@ -122,6 +122,7 @@ def test_what_is_overwritten_reaches_no_further(summed: Session) -> None:
     summed.goto(end)
 
 
+@pytest.mark.slow
 def test_golden_steps_are_beside_the_way_and_what_was_lost() -> None:
     kernel = quantize_down.KERNEL
     session = Session(debug_kernel(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 100, 1).inputs[-1]))
@@ -231,6 +232,7 @@ def faulty_lines(fault: Fault, text: str) -> set[str]:
     return {f"{fault.source}:{number}" for number in range(first, first + 1 + fault.new.count("\n"))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", C_FAULTS[::4], ids=lambda fault: fault.name)
 def test_the_way_of_a_wrong_lane_has_the_faulty_line(fault: Fault, tmp_path: Path) -> None:
     """Every fourth of them; tests/long/long_why.py has all."""
@@ -257,6 +259,7 @@ def wrong_kernel(file: Path) -> Kernel:
     return replace(quantize_down.KERNEL, sources=(file,))
 
 
+@pytest.mark.slow
 def test_the_failing_case_of_a_check_opens_at_its_fault(tmp_path: Path) -> None:
     fault = next(each for each in C_FAULTS if each.name == "multiply_does_not_round")
     file = tmp_path / fault.source
@@ -416,6 +419,7 @@ void scale(const int16_t *in, int8_t *out, size_t length, int16_t gain)
 """
 
 
+@pytest.mark.slow
 def test_where_a_constant_was_chosen_the_fault_is_in_what_chose_it(tmp_path: Path) -> None:
     def steps(inputs: Inputs) -> dict[str, np.ndarray]:
         return {"scaled": (2 * inputs["in"].astype(np.int64) * inputs["gain"] + 0x8000) >> 16}
