@@ -121,7 +121,7 @@ long: $(TESTED)
 interrupts: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.interrupts
 
-# A multiplier, a rounding, a zero point or a bound wrong in one of fifty layers, 400 times in each of two nets: a quarter of an hour.
+# A multiplier, a rounding, a zero point or a bound wrong in one of fifty layers, 400 times in each of three nets: a quarter of an hour.
 layer-faults: $(TESTED)
 	@PYTHONPATH=tests $(BIN)/python -m long.layer_faults
 

@@ -2,7 +2,8 @@
 
     PYTHONPATH=tests .venv/bin/python -m long.layer_faults [--count N] [--seed FIRST] [--nets NAME ...] [--workers N]
 
-There are two nets: one of windows, products, sums and averages, one of layers with arithmetics of their own.
+There are three nets: of windows, products, sums and averages; of layers with arithmetics of their own; of functions,
+means and softmaxes.
 A fault is a multiplier or float32 scale one unit in the last place off, a layer that rounds otherwise, a zero point or
 a bound one off; the device is the golden reference with it, recorded as .npz.  A fault that changes no number of the
 recording is drawn again, and counted: nobody could tell it.  Named is a fault whose layer, kind, first element and

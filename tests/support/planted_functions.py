@@ -39,18 +39,20 @@ def fifty_functions(seed: int) -> bytes:
     wide, lowest = dtype == "int16", LOWEST[dtype]
     unit = 2.0**-13 if wide else 2.0**-5
 
-    def tensor(name: str, shape: tuple[int, ...] = SHAPE) -> int:
+    def tensor(name: str, shape: tuple[int, ...] = SHAPE, units: float = 0) -> int:
         zero = 0 if wide else lowest + 128 + int(rng.integers(-20, 21))
-        return made.tensor(name, dtype, shape, unit * float(rng.choice([1, 3 / 4, 5 / 4, rng.uniform(0.7, 1.3)])), zero)
+        drawn = units or float(rng.choice([1, 3 / 4, 5 / 4, rng.uniform(0.7, 1.3)]))
+        return made.tensor(name, dtype, shape, unit * drawn, zero)
 
     def axes(name: str, *of: int) -> int:
         return made.tensor(name, "int32", (len(of),), data=np.array(of, np.int32))
 
-    before = tensor("x")
+    before = tensor("x", units=5 / 4)
     made.inputs = [before]
     of_images, of_others = axes("rows and columns", 1, 2), axes("images", 0)
     for number in range(10):
-        leaked, curved = tensor(f"leaked{number}"), tensor(f"curved{number}")
+        leaked = tensor(f"leaked{number}", units=0 if number else 3 / 4)  # the first reaches its bounds
+        curved = tensor(f"curved{number}")
         slopes = [3 / 4, 5 / 4, 7 / 8, -3 / 4, -7 / 8]
         alpha = float(rng.choice(slopes))
         made.layer("LEAKY_RELU", (before,), (leaked,), "LeakyReluOptions", Alpha=alpha)
