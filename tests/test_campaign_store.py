@@ -217,6 +217,7 @@ def test_two_campaigns_write_one_store_at_once(tmp_path: Path) -> None:
     assert total == 400
 
 
+@pytest.mark.slow
 def test_a_store_that_another_process_holds_is_waited_for_until_ctrl_c(tmp_path: Path) -> None:
     """SQLite's own waiting lets no interrupt through; in pieces it does, and longer than a piece is waited too."""
     held, enough = threading.Event(), threading.Event()

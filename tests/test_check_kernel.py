@@ -56,6 +56,7 @@ def test_outcomes_are_those_of_each_job(report: Report) -> None:
     assert report.outcomes[1] == check_job(KERNEL, job, vectors)
 
 
+@pytest.mark.slow
 def test_what_is_external_is_compared_too(report: Report) -> None:
     assert [outcome.verdict for outcome in report.outcomes] == [*["agrees"] * 5, "differs"]
 
@@ -130,6 +131,7 @@ def test_the_call_that_the_report_names_does_it_again(report: Report) -> None:
     assert again.outcomes == report.outcomes[:-1]
 
 
+@pytest.mark.slow
 def test_flags_are_named_in_that_call_only_where_there_are_some(report: Report) -> None:
     told = "levels=('O1', 'O2'), vectors=50, seed=1, engine='lockstep'"
     assert report.reproduce == f"check_kernel(quantize_down, {told})"

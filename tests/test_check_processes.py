@@ -129,6 +129,7 @@ def test_what_a_process_raises_is_raised() -> None:
         list(spread_here(fails, [7, 7], 2))
 
 
+@pytest.mark.slow
 def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
     program = (
         "import os, time\n"

@@ -78,6 +78,7 @@ def test_a_check_that_agrees_exits_with_0() -> None:
     assert small_check().exit_code == 0
 
 
+@pytest.mark.slow
 def test_the_table_names_every_implementation() -> None:
     shown = small_check().stdout
     names = ("kernel.c -O1", "kernel.c -O2", "kernel_plain.c -O1", "kernel_plain.c -O2", "program")
@@ -90,6 +91,7 @@ def test_json_counts_a_comparison_for_each_engine() -> None:
     assert report["lanes_compared"] == report["vectors_compared"] * (2 * 4 + 1)
 
 
+@pytest.mark.slow
 def test_json_has_the_names_of_the_design() -> None:
     names = {"vectors_compared", "lanes_compared", "instruction_forms", "first_divergence", "seed", "reproduce"}
     assert names <= small_report().keys()
@@ -168,6 +170,7 @@ def test_a_compiler_that_cannot_be_used_is_one_sentence_and_exit_3(
     assert result.stderr == "lanewise: no AArch64 compiler: run: pip install ziglang\n"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cache", "verdict_alone")
 def test_without_a_terminal_it_is_said_once_that_nothing_was_compiled_before() -> None:
     told = [
@@ -208,6 +211,7 @@ def test_a_mismatch_exits_with_1() -> None:
     assert of_a_wrong_golden().exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_mismatch_is_shown_with_lane_and_both_values() -> None:
     shown = of_a_wrong_golden().stdout
     assert "FAILED kernel.c -O2" in shown

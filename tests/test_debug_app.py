@@ -219,6 +219,7 @@ def test_what_is_refused_is_said_in_a_sentence(session: Session) -> None:
         assert found.position == here
 
 
+@pytest.mark.slow
 def test_the_tree_opens_and_leads_to_an_instruction(session: Session) -> None:
     closed, opened, gone = seen(session, ["z"], ["space"], ["down", "enter"])
     at = next(at for at, row in enumerate(opened.rows) if " = 10 " in row and "sshr" in row)
@@ -304,6 +305,7 @@ def test_the_documentation_has_all_keys() -> None:
         assert f"| `{key.shown}` | {key.does} |" in page, key
 
 
+@pytest.mark.slow
 def test_a_text_from_a_file_is_not_obeyed(tmp_path: Path) -> None:
     file = tmp_path / "[bold]\x1b]0;title\x07x.c"
     file.write_text("/* \x1b[31mred \x9b2J [blink]loud[/] [@click=app.quit]go[/] */\nint f(int a) { return a + 1; }\n")

@@ -132,6 +132,7 @@ def test_a_smaller_check_reports_the_figures_of_the_page_in_its_order(smaller_re
     assert as_there <= set(SHOWN_REPORT)
 
 
+@pytest.mark.slow
 def test_a_smaller_check_builds_the_code_of_the_readme(smaller_report: list[str]) -> None:
     codes = [
         re.findall(r"^ (\S+ -O2) .* ([0-9a-f]{8}) ", "\n".join(report), re.MULTILINE)

@@ -140,6 +140,7 @@ def test_a_field_more_or_less_is_noticed_wherever_it_is() -> None:
     compare("check", report)
 
 
+@pytest.mark.slow
 def test_a_field_of_another_type_is_noticed() -> None:
     report = report_of_a_check()
     with pytest.raises(WrongDocument, match="seed"):

@@ -30,6 +30,7 @@ def test_no_row_is_named_twice() -> None:
     assert len(names) == len(set(names))
 
 
+@pytest.mark.slow
 def test_a_row_of_the_table_has_the_name_of_its_form() -> None:
     found = [row for row in all_rows() if row.name in NAMES]
     decoded = [decode(row.word.to_bytes(4, "little")).form.name for row in found]

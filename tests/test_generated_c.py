@@ -106,6 +106,7 @@ def refused_for(reason: str) -> str:
     return why if " the " in why else why.split()[0]
 
 
+@pytest.mark.slow
 def test_what_is_not_in_c_is_floating_point_and_counted() -> None:
     written, refused = in_c()
     assert Counter(map(refused_for, refused.values())) == NOT_YET

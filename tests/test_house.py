@@ -113,6 +113,7 @@ def test_what_a_record_takes_by_position_is_counted(text: str, count: int) -> No
     assert taken_by_position(node) == count
 
 
+@pytest.mark.slow
 def test_a_public_class_name_is_defined_in_one_module() -> None:
     modules: dict[str, set[str]] = defaultdict(set)
     for module, node in classes():

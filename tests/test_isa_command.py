@@ -285,5 +285,6 @@ def test_the_readme_has_examples_of_the_command() -> None:
     assert len(EXAMPLES) == 2
 
 
+@pytest.mark.slow
 def test_the_readme_states_the_number_of_rows() -> None:
     assert f"{rows_of_the_space():,} rows of mnemonic and operand shapes, all of them in the table" in PAGE

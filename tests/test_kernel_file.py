@@ -58,6 +58,7 @@ def test_inputs_are_aimed_at_a_kernel_as_init_writes_it(options: tuple[str, ...]
     assert (power.beyond, power.lanes_aimed > 1000) == ("", True)
 
 
+@pytest.mark.slow
 def test_the_examples_other_convention_is_separated_from_it(example_checked: Result) -> None:
     assert json.loads(example_checked.stdout)["separated"]
 

@@ -404,6 +404,7 @@ def test_machine_emulator_and_golden_agree_on_every_build(source: object, level:
     assert outcome.lanes_compared == 2 * vectors().count
 
 
+@pytest.mark.slow
 def test_the_builds_have_at_least_ten_different_codes() -> None:
     levels = ("O0", "O1", "O2", "O3", "Os", "Oz")
     codes = {build(source, f"-{level}").code_of(KERNEL.symbol) for source in KERNEL.sources for level in levels}

@@ -202,6 +202,7 @@ OF_INT16 = 2
 """A seed whose net is of int16."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "operator", "kind", "other"),
     [

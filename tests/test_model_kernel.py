@@ -102,6 +102,7 @@ SCALINGS: dict[str, Scaling] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCALINGS)
 def test_a_net_is_run_under_a_convention(name: str, path: Path) -> None:
     network = read_tflite(path)
@@ -139,6 +140,7 @@ def test_what_another_rounding_changes_is_counted(path: Path, tmp_path: Path) ->
     assert found["outputs"][0]["differing"] == int((ours[end] != theirs[end]).sum())
 
 
+@pytest.mark.slow
 def test_what_a_layer_changes_is_followed_to_the_outputs(path: Path, tmp_path: Path) -> None:
     network = read_tflite(path)
     theirs, ours = (run_by(network, lambda _: double_rounding, spoilt) for spoilt in (CONVOLUTION, None))
@@ -154,11 +156,13 @@ def own_kernel(folder: Path, source: str = SOURCE, record: str = RECORD) -> Path
     return folder / "mine.py"
 
 
+@pytest.mark.slow
 def test_a_kernel_of_ones_own_takes_its_arguments_by_name(path: Path, tmp_path: Path) -> None:
     found = report(path, CONNECTED, own_kernel(tmp_path), "--convention", "fp32", exit_code=0)
     assert (found["kernel"], found["output"]["differing"], found["output"]["elements"]) == ("mine", 0, 10)
 
 
+@pytest.mark.slow
 def test_a_wrong_kernel_of_ones_own_is_shown(path: Path, tmp_path: Path) -> None:
     kernel = own_kernel(tmp_path, SOURCE.replace("+ output_zero", "+ output_zero + 40 * (j == 7)"))
     outcome = lanewise("model", path, "--layer", CONNECTED, "--kernel", kernel, "--convention", "fp32")
@@ -168,6 +172,7 @@ def test_a_wrong_kernel_of_ones_own_is_shown(path: Path, tmp_path: Path) -> None
     assert "by 40 at most" in text
 
 
+@pytest.mark.slow
 def test_a_kernel_that_reads_elsewhere_is_stopped(path: Path, tmp_path: Path) -> None:
     kernel = own_kernel(tmp_path, SOURCE.replace("k < depth", "k <= depth"))
     found = report(path, CONNECTED, kernel, exit_code=1)
@@ -175,6 +180,7 @@ def test_a_kernel_that_reads_elsewhere_is_stopped(path: Path, tmp_path: Path) ->
     assert "(mine.c:12) reads byte 512, past the end of 'input'" in found["failure"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -200,6 +206,7 @@ def test_what_cannot_be_put_in_place_is_refused(arguments: tuple[str, ...], sent
     assert (outcome.exit_code, sentence in outcome.stderr, len(outcome.stderr.splitlines())) == (2, True, 1)
 
 
+@pytest.mark.slow
 def test_a_layer_that_was_not_recorded_is_refused(path: Path, tmp_path: Path) -> None:
     network = read_tflite(path)
     tensors = run_by(network, lambda _: double_rounding)

@@ -134,6 +134,7 @@ def test_a_scale_that_is_computed_is_refused(tmp_path: Path) -> None:
         read(made.content((1, 4), "y"), tmp_path)
 
 
+@pytest.mark.slow
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
     content, rng, count = small_onnx_net(), np.random.default_rng(13), 0
     for number in range(200):

@@ -53,6 +53,7 @@ def test_notebooks_are_numbered() -> None:
     assert [path.name[:3] for path in NOTEBOOKS] == [f"{number:02}_" for number in range(1, len(NOTEBOOKS) + 1)]
 
 
+@pytest.mark.slow
 @each_notebook
 def test_runs_clean_from_top_to_bottom(path: Path, kernel: AsyncKernelManager, tmp_path: Path) -> None:
     notebook = read(path)

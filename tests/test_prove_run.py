@@ -53,6 +53,7 @@ def test_a_process_that_dies_makes_its_claim_unknown(monkeypatch: pytest.MonkeyP
     assert "without an answer" in run([TRUE])["true"].reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [lambda: os._exit(3), lambda: time.sleep(3600)])
 def test_behind_a_task_that_a_process_does_not_survive_another_goes_on(
     end: Callable[[], Finding], monkeypatch: pytest.MonkeyPatch

@@ -89,23 +89,27 @@ def test_the_inputs_are_shrunk_to_one_step_with_the_one_product_that_saturates(f
     assert f"b = np.array({SHRUNK}" in failed.first.out
 
 
+@pytest.mark.slow
 def test_the_lane_table_marks_the_wrong_lane(failed: Failed) -> None:
     marked = [line for line in failed.first.out.splitlines() if line.endswith("<")]
     assert marked
     assert marked[0].split()[2:] == ["-128", "-128", "127", "-128", "-128", "-255", "<"]
 
 
+@pytest.mark.slow
 def test_the_seed_is_in_the_header_and_in_the_failure(failed: Failed) -> None:
     assert "lanewise seed: 7\n" in failed.first.out
     assert ["E", "seed", "7"] in [line.split() for line in failed.first.out.splitlines()]
 
 
+@pytest.mark.slow
 def test_properties_of_the_design_are_in_the_junit_file(failed: Failed) -> None:
     assert failed.properties.keys() == {
         "vectors_compared", "lanes_compared", "instruction_forms", "first_divergence", "seed", "reproduce",
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_properties_say_what_the_run_did(failed: Failed) -> None:
     said = failed.properties
     assert int(said["lanes_compared"]) == 2 * int(said["vectors_compared"])
@@ -128,20 +132,24 @@ def test_the_failure_names_the_command_that_opens_it_at_the_fault(
     assert golden == "golden  saturate: output[15] is -128, golden 127"
 
 
+@pytest.mark.slow
 def test_what_failed_is_run_first_the_next_time_whatever_the_seed(failed: Failed) -> None:
     assert "run first, as they have failed before" in failed.again.out
     assert f"a = np.array({SHRUNK}" in failed.again.out
 
 
+@pytest.mark.slow
 def test_a_corrected_kernel_passes(failed: Failed) -> None:
     assert (failed.corrected.code, failed.again.code, failed.first.code) == (0, 1, 1)
 
 
+@pytest.mark.slow
 def test_what_fails_no_longer_is_forgotten(failed: Failed) -> None:
     kept = [file for file in (failed.folder / "kept").rglob("*") if file.is_file() and b"length" in file.read_bytes()]
     assert not kept
 
 
+@pytest.mark.slow
 def test_the_pasted_line_fails_on_the_wrong_kernel(
     failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +158,7 @@ def test_the_pasted_line_fails_on_the_wrong_kernel(
         exec(failed.properties["reproduce"], {})
 
 
+@pytest.mark.slow
 def test_the_pasted_line_passes_on_the_right_kernel(
     failed: Failed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -502,6 +502,7 @@ def test_code_without_source_lines_is_no_line() -> None:
     )
 
 
+@pytest.mark.slow
 def test_of_code_without_source_lines_the_instruction_at_fault_is_named_by_function_and_address(tmp_path: Path) -> None:
     fault = Faulty(EACH + "output[i] = a[i] + b[i]; }", lambda i: wide(i, "a") - wide(i, "b"), BYTES)
     kernel = faulty_kernel(fault, tmp_path)

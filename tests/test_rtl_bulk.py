@@ -116,6 +116,7 @@ def test_a_wrong_number_is_told_with_its_operands_and_settings(wrong_number: Ben
     assert all(word in told for word in ("number", "expected", "accumulator_i", "multiplier", "offset"))
 
 
+@pytest.mark.slow
 @rtl
 def test_a_wrong_number_is_shrunk_and_shown(wrong_number: BenchOutcome) -> None:
     assert wrong_number.smallest_told.startswith("smallest case")

@@ -72,6 +72,7 @@ def test_a_branch_that_nothing_enters_is_told() -> None:
     assert any("branch cond_then: assign result_o" in line for line in told)
 
 
+@pytest.mark.slow
 @rtl
 def test_of_a_users_module_its_own_points_are_counted_and_those_never_executed_are_told() -> None:
     folder = planted("umin", "? a_i : b_i;", "? a_i : (a_i != b_i && a_i == b_i) ? '0 : b_i;")
@@ -80,6 +81,7 @@ def test_of_a_users_module_its_own_points_are_counted_and_those_never_executed_a
     assert {line.partition(":")[0] for line in result.stdout.splitlines()[:-1]} == {"umin", "never executed"}
 
 
+@pytest.mark.slow
 @rtl
 def test_of_a_module_by_an_adapter_the_points_of_its_files_are_counted() -> None:
     counts = own_counts("quantize_down", EXAMPLE, read_adapter(ADAPTER))
@@ -87,6 +89,7 @@ def test_of_a_module_by_an_adapter_the_points_of_its_files_are_counted() -> None
     assert never_executed(counts) == []
 
 
+@pytest.mark.slow
 @rtl
 def test_coverage_of_a_users_module_that_is_wrong_is_refused_with_the_command_that_shows_it() -> None:
     folder = planted("umin", "? a_i : b_i;", "? b_i : a_i;")

@@ -62,6 +62,7 @@ def test_random_words_are_what_machine_and_unicorn_say_in_the_cycles_of_lane128(
     assert {run.due.error for run in runs} == {"", "word", "unaligned", "unmapped", "fetch"}
 
 
+@pytest.mark.slow
 def test_a_random_program_never_returns_to_words_that_it_executed() -> None:
     """ADR X0, #0 and BR X0 lead back, where the next word would replace the first: that branch is left out."""
 
@@ -113,6 +114,7 @@ def one_run() -> tuple[RandomRun, Core128Run]:
     return run, given
 
 
+@pytest.mark.slow
 @rtl
 def test_the_random_check_notices_another_core() -> None:
     """What issues in the cycles of lane128 does not do so in those of a core with other latencies."""

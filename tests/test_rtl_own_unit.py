@@ -44,6 +44,7 @@ def unit() -> Built:
     return with_faults()
 
 
+@pytest.mark.slow
 def test_its_three_warnings_are_told(unit: Built) -> None:
     assert unit.folder is not None
     said = warnings_of(unit.design(unit.folder))
@@ -124,6 +125,7 @@ def outcome_of(unit: Built, fault: int, scenario: str, monkeypatch: pytest.Monke
     return unit_run.run_unit(unit, before=[unit.folder], scenarios=scenario)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_with_the_ports_of_the_module(unit: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = outcome_of(unit, WAITS, SOMETIMES, monkeypatch)
     rule = "m_valid becomes 1 when m_ready rises: valid and data must not wait for ready"
@@ -134,6 +136,7 @@ def test_what_is_wrong_is_told_with_the_ports_of_the_module(unit: Built, monkeyp
     assert "coverpoints" not in outcome.counted, "of nothing that was compared none is met"
 
 
+@pytest.mark.slow
 def test_a_beat_that_never_comes_is_told_as_lost_and_not_as_a_hang_alone(
     unit: Built, monkeypatch: pytest.MonkeyPatch
 ) -> None:

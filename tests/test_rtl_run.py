@@ -62,6 +62,7 @@ def test_a_second_build_runs_nothing(tmp_path: Path, programs: list[str]) -> Non
     assert (built(new), ran > 0, len(programs)) == (first, True, ran)
 
 
+@pytest.mark.slow
 def test_a_second_build_of_a_unit_runs_nothing(programs: list[str]) -> None:
     new = Built(UNITS["transpose1xw"]).design()
     first = built(new)
@@ -98,11 +99,13 @@ def test_a_mismatch_is_shrunk_to_its_smallest_pair(mismatch: BenchOutcome) -> No
     assert mismatch.smallest == {"width": 8, "operands": [37, 12], "given": [0, 0], "expected": [49, 0]}
 
 
+@pytest.mark.slow
 def test_a_mismatch_leaves_a_waveform_with_the_lanes_as_variables(mismatch: BenchOutcome) -> None:
     assert mismatch.waves is not None
     assert "$scope module gen_w8[0] $end" in mismatch.waves.read_text()
 
 
+@pytest.mark.slow
 def test_a_mismatch_says_case_waveform_seed_and_command(mismatch: BenchOutcome) -> None:
     told = mismatch.told().splitlines()
     assert told[-3:] == [

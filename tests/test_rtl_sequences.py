@@ -62,6 +62,7 @@ def test_a_frame_is_walked_row_by_row_for_every_width(beat_bytes: int) -> None:
     assert walk(beat_bytes).after([{}, *offered])[1:] == expected
 
 
+@pytest.mark.slow
 @beats
 def test_settings_that_change_within_a_frame_count_from_the_next_one_on(beat_bytes: int) -> None:
     first, second = frame(0, 3 * beat_bytes - 1, 2, 1, zero_tail=1), frame(1 << 12, 1, 1, 2)

@@ -134,6 +134,7 @@ def test_a_wrong_number_behind_a_rescaling_is_shrunk_to_that_number_and_plain_se
     assert sorted(frame["operands"]["accumulator_i"][0]) == [0, 0, 0, 5]
 
 
+@pytest.mark.slow
 def test_a_failure_tells_case_waveform_seed_and_command(tie: BenchOutcome) -> None:
     case, waveform, again = tie.told().splitlines()[-3:]
     assert case.startswith("smallest case, one beat without stalls: multiplier ")
@@ -144,6 +145,7 @@ def test_a_failure_tells_case_waveform_seed_and_command(tie: BenchOutcome) -> No
     )
 
 
+@pytest.mark.slow
 def test_the_waveform_has_the_lanes_as_variables(tie: BenchOutcome) -> None:
     assert tie.waves is not None
     text = tie.waves.read_text()

@@ -54,6 +54,7 @@ def test_what_ends_its_process_is_tried_again_and_then_lost_and_the_others_are_d
     assert sorted(notes) == sorted([*words, *reasons, "dies once"])
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
     begun = time.monotonic()
     ((_, result),) = spread_apart(done, [("hangs", str(tmp_path / "notes"))], 1, 1.0, 1)

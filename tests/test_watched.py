@@ -92,6 +92,7 @@ def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
     assert (ended.returncode, ended.stderr) == (130, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal_sent", [signal.SIGKILL, signal.SIGTERM])
 def test_a_command_ends_with_the_process_that_was_started(tmp_path: Path, signal_sent: signal.Signals) -> None:
     """A caller that gives up kills the process that it knows."""
