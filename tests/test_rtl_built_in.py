@@ -61,7 +61,7 @@ def test_numbers_that_no_frame_goes_with_are_refused() -> None:
 def test_a_tie_at_numbers_that_are_built_in_is_met_and_the_rounding_of_the_module_named(tmp_path: Path) -> None:
     right, wrong = "(high[31] ? 33'sd0 - divided : divided)", "((high + 33'sd64) >>> 7)"
     done = lanewise("rtl", "test", "--adapter", written(tmp_path, right, wrong), columns=400)
-    assert (done.exit_code, "frame 0: result_o of beat " in done.output) == (1, True), done.output
+    assert (done.exit_code, "frame 0: octet of beat " in done.output) == (1, True), done.output
     assert "all 4,000 results of no_stalls are those of double_rounding_ties_up, of which lanewise" in done.output
 
 
@@ -84,7 +84,7 @@ def test_a_proof_is_about_the_numbers_of_the_adapter(tmp_path: Path) -> None:
     adapter = written(tmp_path)
     adapter.write_text(adapter.read_text().replace("shift = 7", "shift = 6"))
     done = lanewise("rtl", "prove", "--adapter", adapter)
-    assert (done.exit_code, "its data: accumulator_i" in done.output) == (1, True), done.output
+    assert (done.exit_code, "its data: sum[0+:32] = " in done.output) == (1, True), done.output
 
 
 @pytest.mark.slow
