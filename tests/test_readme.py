@@ -53,6 +53,7 @@ def test_the_number_of_forms_is_that_of_the_table() -> None:
     assert f"{len(TABLE.forms):,} forms on" in README
 
 
-def test_ci_runs_the_commands_of_the_readme_in_their_order() -> None:
-    commands = re.findall(r"^    (make [\w-]+)$", README, re.MULTILINE)
-    assert re.findall(r"^(make [\w-]+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE) == commands
+def test_ci_runs_the_commands_of_the_readme_and_what_they_begin_with() -> None:
+    commands = [each.split() for each in re.findall(r"^make .+$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)]
+    targets = [word for words in commands for word in words[1:] if word != "-j2"]
+    assert sorted(targets) == sorted([*re.findall(r"^    make ([\w-]+)$", README, re.MULTILINE), "check"])
