@@ -29,7 +29,12 @@ REPEATED = ("03_performance_estimation", "05_one_layer_in_hardware")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 """What lives in a running notebook only."""
 
-each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+HARDWARE = ("04_rtl_lanes", "05_one_layer_in_hardware")
+
+each_notebook = pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=[pytest.mark.rtl] * (path.stem in HARDWARE)) for path in NOTEBOOKS],
+)
 
 
 def read(path: Path) -> Any:
