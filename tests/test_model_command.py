@@ -23,7 +23,7 @@ from sim.models.network import ModelError, Network
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
-from support.tflite_models import small_net
+from support.tflite_models import ModelWriter, small_net
 
 Tensors = dict[int, npt.NDArray[Any]]
 Scaling = Callable[[Any, int, int], Any]
@@ -158,8 +158,29 @@ def test_it_is_told_how_many_conventions_the_numbers_do_not_tell_apart(path: Pat
     )
     assert "all 6 layers that were compared are reproduced" in said
     first = {number: tensors[number] for number in (*network.inputs, network.layers[0].outputs[0])}
-    said = lanewise("model", path, "--against", saved(network, first, tmp_path)).stdout
-    assert "the one layer that was compared is reproduced bit for bit" in said
+    said = " ".join(lanewise("model", path, "--against", saved(network, first, tmp_path)).stdout.split())
+    assert said.endswith(
+        "the one layer that was compared is reproduced bit for bit; 1 of 6 layers was compared, 5 were skipped"
+    )
+
+
+def test_layers_of_real_numbers_alone_are_no_pass(tmp_path: Path) -> None:
+    """What moves them keeps their bits, and says nothing of any arithmetic."""
+    made = ModelWriter()
+    made.inputs = [made.tensor("x", "float32", (2, 3))]
+    moved, y = made.tensor("moved", "float32", (3, 2)), made.tensor("y", "float32", (3, 2))
+    made.layer("RESHAPE", [*made.inputs, made.tensor("to", "int32", (2,), data=np.array([3, 2], np.int32))], [moved])
+    made.layer("LOGISTIC", [moved], [y])
+    made.outputs = [y]
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    numbers = np.arange(6, dtype=np.float32)
+    np.savez(tmp_path / "device.npz", x=numbers.reshape(2, 3), moved=numbers.reshape(3, 2))
+    outcome = lanewise("model", tmp_path / "net.tflite", "--against", tmp_path / "device.npz")
+    said = " ".join(outcome.stdout.split())
+    assert outcome.exit_code == 3, outcome.output
+    assert said.endswith("nothing quantized was compared; 1 of 2 layers was compared, 1 was skipped")
+    np.savez(tmp_path / "device.npz", x=numbers.reshape(2, 3), moved=numbers.reshape(3, 2)[::-1])
+    assert lanewise("model", tmp_path / "net.tflite", "--against", tmp_path / "device.npz").exit_code == 1
 
 
 def test_a_network_is_listed_with_its_scales(path: Path) -> None:
@@ -190,7 +211,7 @@ def test_tensors_that_are_not_of_the_network_are_refused(
 def test_nothing_to_compare_is_no_verdict(path: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "device.npz", x=np.zeros((1, 16, 16, 4), np.int8))
     outcome = lanewise("model", path, "--against", tmp_path / "device.npz")
-    assert (outcome.exit_code, "no layer could be compared" in outcome.stdout) == (3, True)
+    assert (outcome.exit_code, "no layer could be compared: 6 were skipped" in outcome.stdout) == (3, True)
 
 
 @pytest.mark.parametrize(

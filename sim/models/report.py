@@ -27,6 +27,11 @@ class ModelReport:
         return [layer for layer in self.layers if layer.outcome != "skipped"]
 
     @property
+    def quantized(self) -> Sequence[LayerReport]:
+        """Those that were compared and have a tensor with a scale: a net of real numbers has none."""
+        return [one for one in self.compared if any(self._has_scale(number) for number in _tensors_of(one))]
+
+    @property
     def first_apart(self) -> LayerReport | None:
         """The first layer that no convention reproduces from the other side's own inputs."""
         return next((layer for layer in self.layers if layer.outcome == "differs"), None)
@@ -69,14 +74,23 @@ class ModelReport:
 
     @property
     def verdict(self) -> str:
+        """What became of the layers, and of how many nothing is said."""
+        count, of = len(self.compared), len(self.layers)
+        if not count:
+            return f"no layer could be compared: {_were(of, 'skipped')}"
+        skipped = f"; {_were(count, 'compared', of)}, {_were(of - count, 'skipped')}" if count < of else ""
+        return f"{self._of_compared}{skipped}"
+
+    @property
+    def _of_compared(self) -> str:
         apart, count = self.first_apart, len(self.compared)
         if apart is not None:
             return (
                 f"{self._title(apart)} is the first that no convention here gives: {apart.differing:,} of "
-                f"{apart.elements:,} elements differ from {apart.usual or 'the nearest'}"
+                f"{apart.elements:,} elements {'differs' if apart.differing == 1 else 'differ'} from {apart.usual or 'the nearest'}"
             )
-        if not count:
-            return "no layer could be compared"
+        if not self.quantized:
+            return "nothing quantized was compared"
         if count == 1:
             return "the one layer that was compared is reproduced bit for bit"
         all_of_them = f"all {count} layers that were compared are reproduced bit for bit"
@@ -89,8 +103,11 @@ class ModelReport:
             more = f" or in its place layer {places}, which these numbers do not tell,{more}"
         return (
             f"{all_of_them}, {self._title(first)}{more} by another convention than the others: {first.differing:,} of "
-            f"{first.elements:,} elements are not {first.usual}"
+            f"{first.elements:,} elements {'is' if first.differing == 1 else 'are'} not {first.usual}"
         )
+
+    def _has_scale(self, number: int) -> bool:
+        return number >= 0 and self.network.tensors[number].scale is not None
 
     def _title(self, layer: LayerReport) -> str:
         output = self.network.tensors[layer.layer.outputs[layer.output]]
@@ -105,3 +122,13 @@ class ModelReport:
             "common": {kind: list(names) for kind, names in self.common.items()},
             "layers": [layer.as_json() for layer in self.layers],
         }
+
+
+def _tensors_of(one: LayerReport) -> Sequence[int]:
+    return (*one.layer.inputs, *one.layer.outputs)
+
+
+def _were(count: int, what: str, of: int = 0) -> str:
+    """Such as "1 of 14 layers was compared", or without `of` "13 were skipped"."""
+    layers = f" of {of} layers" if of else ""
+    return f"{count}{layers} {'was' if count == 1 else 'were'} {what}"

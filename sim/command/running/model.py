@@ -96,7 +96,7 @@ def model(
         write_file(html_file, model_page(report).encode())
     if report.first_apart is not None or (strict and report.apart):
         raise typer.Exit(MISMATCH)
-    if not report.compared:
+    if not report.quantized:
         raise typer.Exit(MISSING)
 
 

@@ -59,7 +59,7 @@ def show_model(report: ModelReport, console: Console) -> None:
         told = f"other inputs (--seed, --inputs) may tell apart what is left{pair}"
         console.print(escape(told), highlight=False)
     apart = report.first_apart
-    colour = "red" if report.apart else "green" if report.compared else "yellow"
+    colour = "red" if report.apart else "green" if report.quantized else "yellow"
     console.print(f"[{colour}]{escape(report.verdict)}[/{colour}]", highlight=False)
     for one in report.apart[:_SHOWN]:
         for sentence in apart_sentences(one):
@@ -123,7 +123,8 @@ def _changed(change: TensorChange, other: str) -> str:
     largest = ""
     if change.largest is not None:
         largest = f"; the largest of the first row is element {change.largest[0]}, it was {change.largest[1]}"
-    count = f"{change.differing:,} of {change.elements:,} elements are others than those of {other}"
+    are = "is another" if change.differing == 1 else "are others"
+    count = f"{change.differing:,} of {change.elements:,} elements {are} than those of {other}"
     return f"{change.name}: {count}: {where}, by {change.distance} at most{largest}"
 
 
@@ -171,7 +172,9 @@ def told_of_layer(report: ModelReport, layer: LayerReport) -> str:
         usual = f" from {layer.usual}" if layer.usual else ""
         names = report.outputs_of(layer)
         which = f" of {names[layer.output]}" if len(names) > 1 else ""
-        told = f"{layer.differing:,} of {layer.elements:,}{which} differ{usual}, the first is {place_of(layer.first)}"
+        differ = "differs" if layer.differing == 1 else "differ"
+        count = f"{layer.differing:,} of {layer.elements:,}{which} {differ}{usual}"
+        told = f"{count}, the first is {place_of(layer.first)}"
         causes = ", ".join(dict.fromkeys(cause.kind for cause in layer.causes))
         return f"{told}: {causes}" if causes else told
     others = len(layer.conventions) - 1
