@@ -97,6 +97,21 @@ def test_the_convention_of_a_device_is_named(name: str, scaling: Scaling, path: 
     assert not any(f"{other} of derive_tflite" in found["common"]["scaling"] for other in others)
 
 
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [((-90, None), "the lower bound -90 instead of -128"), ((None, 40), "the upper bound 40 instead of 127"),
+     ((-90, 40), "the lower bound -90 instead of -128 and the upper bound 40 instead of 127")],
+)  # fmt: skip
+def test_bounds_that_are_off_are_told_once(ends: tuple[int | None, int | None], told: str, path: Path) -> None:
+    """Where one end makes the numbers, that end and the largest or smallest of them would too: that is not told."""
+    network = read_tflite(path)
+    tensors = forward(network, drawn_inputs(network, 1), "double_rounding")
+    number = network.layers[1].outputs[0]
+    tensors[number] = np.clip(tensors[number], *ends)
+    bounds = [cause.told for cause in compared(network, tensors)[1].causes if cause.kind == "bound"]
+    assert [one.split(", double_rounding")[0] for one in bounds] == [f"with {told}"]
+
+
 @pytest.mark.parametrize("number", [0, 1, 5])
 def test_a_layer_that_parts_is_named_and_those_behind_it_are_right(number: int, path: Path, tmp_path: Path) -> None:
     network = read_tflite(path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -62,9 +63,11 @@ def causes_of(
     wrong = {base.rule.name: np.flatnonzero(base.run(part.operands) != yours) for base in bases}
     found: dict[tuple[CauseKind, str], dict[str, None]] = {}
     for base in bases:
-        for change in (*_of_stage(part, base, wrong[base.rule.name]), *_of_bounds(base, yours)):
-            if _gives(change.candidate, part, yours, wrong[base.rule.name]):
-                found.setdefault((change.kind, change.told), {})[base.rule.name] = None
+        own = wrong[base.rule.name]
+        staged = (one for one in _of_stage(part, base, own) if _gives(one.candidate, part, yours, own))
+        bounded = (one for one in _of_bounds(base, yours) if _gives(one.candidate, part, yours, own))
+        for change in (*staged, *islice(bounded, 1)):  # where one end does it, both do
+            found.setdefault((change.kind, change.told), {})[base.rule.name] = None
     for kind, told, other, changed in _of_operands(network, layer):
         try:
             made = computed(other, changed, given)
@@ -193,7 +196,7 @@ def _of_stage(part: QuestionPart, usual: Candidate, wrong: Int64Array) -> Iterat
 
 
 def _of_bounds(usual: Candidate, yours: Int64Array) -> Iterator[_Change]:
-    """The ends of what was given in the place of either bound, and of both."""
+    """The ends of what was given in the place of either bound, then of both."""
     limits = usual.limits
     low, high = int(yours.min()), int(yours.max())
     for lower, upper in ((low, limits.upper), (limits.lower, high), (low, high)):

@@ -85,9 +85,10 @@ class ModelReport:
     def _of_compared(self) -> str:
         apart, count = self.first_apart, len(self.compared)
         if apart is not None:
+            differ = "differs" if apart.differing == 1 else "differ"
             return (
                 f"{self._title(apart)} is the first that no convention here gives: {apart.differing:,} of "
-                f"{apart.elements:,} elements {'differs' if apart.differing == 1 else 'differ'} from {apart.usual or 'the nearest'}"
+                f"{apart.elements:,} elements {differ} from {apart.usual or 'the nearest'}"
             )
         if not self.quantized:
             return "nothing quantized was compared"
