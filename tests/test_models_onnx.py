@@ -176,6 +176,15 @@ def test_a_shape_that_is_a_constant_is_taken(
     assert other.outcome == ("differs" if np.prod(made) else "equal")
 
 
+def test_conventions_of_a_bias_are_tried_where_there_is_one(tmp_path: Path) -> None:
+    """In this net the convolutions have one, the matrix product has not."""
+    network = read(small_onnx_net(), tmp_path)
+    layers = compared(network, forward(network, drawn_inputs(network, 1), "fp32"))
+    tried = [[name for name in one.conventions if name.startswith("bias_")] for one in layers]
+    assert [layers[at].layer.operator for at in (0, 1, 5)] == ["QLinearConv", "QLinearConv", "QLinearMatMul"]
+    assert ("bias_divided" in tried[0], "bias_divided" in tried[1], tried[5]) == (True, True, [])
+
+
 def test_the_conventions_of_the_runtime_that_made_the_numbers_come_first(tmp_path: Path) -> None:
     network = read(small_onnx_net(), tmp_path)
     tensors = forward(network, drawn_inputs(network, 1), "product_xnnpack")

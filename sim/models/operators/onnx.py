@@ -36,6 +36,7 @@ from sim.models.layers import (
     to_reals,
 )
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed
+from sim.models.onnx_pairs import PAIRED
 from sim.models.operators.activation import activation_bounds
 from sim.models.operators.sums import WindowSteps, convolved, matrix_product, patches_of, same_pads
 from sim.models.rules.real_bias import RealBias
@@ -83,7 +84,8 @@ def _with_bias(
     with np.errstate(all="ignore"):  # a file may have any numbers; what is not finite is not tried
         of_sums = of_a * of_b
     bias: AnyArray = np.zeros(1, np.int64)
-    if len(layer.inputs) > 2 and layer.inputs[2] in given:
+    has_bias = len(layer.inputs) > 2 and layer.inputs[2] in given
+    if has_bias:
         bias = given[layer.inputs[2]].reshape(-1)
     if bias.size not in (1, sums.shape[axis]) or not np.isfinite(bias).all() or bias.dtype.kind not in "iuf":
         raise NotComputed("its bias is not one finite number for each channel")
@@ -100,6 +102,8 @@ def _with_bias(
     along = [1] * sums.ndim
     along[axis] = -1
     made = _requantized(network, layer, sums + whole.reshape(along), axis)
+    if not has_bias and layer.operator not in PAIRED:  # PyTorch, whose nets are pairs, computes so without a bias too
+        return made
     try:
         scales = LayerScales(of_a, of_b, scale_of(network.output_of(layer)).scales)
     except ValueError as error:
