@@ -11,6 +11,7 @@ import pytest
 
 from sim.golden.layers.softmax import SoftmaxScales, by_interpolation
 from sim.models.compare import LayerReport, compared
+from sim.models.forward import drawn_inputs, forward
 from sim.models.network import Network
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
@@ -234,6 +235,52 @@ def test_a_multiplier_of_a_softmax_is_named(tmp_path: Path) -> None:
     (report,) = compared(read_tflite(tmp_path / "net.tflite"), {0: rows, 1: y})
     assert report.outcome == "differs"
     assert any(one.told.startswith("with the multiplier one more, softmax_by_interpolation") for one in report.causes)
+
+
+def product_or_mean(operator: str, zeros: tuple[int, int], path: Path) -> Network:
+    """A net of one layer, with these zero points of the input and the output."""
+    made, shape = ModelWriter(), (1, 8, 8, 16)
+    x = made.tensor("x", "int8", shape, 0.00390625, zeros[0])
+    made.inputs = [x]
+    if operator == "MUL":
+        made.inputs.append(made.tensor("y", "int8", shape, 0.0231, -7))
+        made.outputs = [made.tensor("made", "int8", shape, 0.0197, zeros[1])]
+        made.layer("MUL", made.inputs, made.outputs, "MulOptions")
+    else:
+        axes = made.tensor("axes", "int32", (2,), data=np.array([1, 2], np.int32))
+        made.outputs = [made.tensor("made", "int8", (1, 16), 0.0021, zeros[1])]
+        made.layer("MEAN", [x, axes], made.outputs, "ReducerOptions")
+    path.write_bytes(made.content())
+    return read_tflite(path)
+
+
+@pytest.mark.parametrize(
+    ("operator", "off", "told", "own"),
+    [
+        (
+            "MUL",
+            (1, 0),
+            "zero point -127 instead of -128 of x",
+            "double_rounding of derive_tflite of scales_in_float32",
+        ),
+        ("MEAN", (0, 1), "zero point -118 instead of -119 of made", "mean_in_fixed_point"),
+    ],
+)
+def test_the_convention_is_named_where_others_are_nearer_to_what_is_off(
+    operator: str, off: tuple[int, int], told: str, own: str, tmp_path: Path
+) -> None:
+    """Of a layer that stands alone nothing says what is usual: others than its own differ in fewer elements."""
+    device = product_or_mean(operator, (-128 + off[0], -119 + off[1]), tmp_path / "device.tflite")
+    made = forward(device, drawn_inputs(device, 3), "double_rounding")
+    network = product_or_mean(operator, (-128, -119), tmp_path / "net.tflite")
+    (report,) = compared(network, {number: made[number] for number in (*network.inputs, *network.outputs)})
+    (cause,) = [one for one in report.causes if one.told.startswith(f"with {told}")]
+    assert report.explanation is not None
+    assert own not in report.explanation.nearest[0].names
+    assert (report.outcome, report.usual, cause.kind, own in cause.of) == ("differs", own, "zero point", True)
+    right = forward(network, {number: made[number] for number in network.inputs}, "double_rounding")
+    wrong = np.argwhere(right[network.outputs[0]] != made[network.outputs[0]])
+    assert (report.differing, report.first) == (len(wrong), tuple(wrong[0].tolist()))
 
 
 def assert_a_fault_is_named(

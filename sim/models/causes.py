@@ -8,6 +8,7 @@ every element.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final, Literal
@@ -60,9 +61,10 @@ def causes_of(
     """
     (part,) = question.parts
     yours = question.output.astype(np.int64).ravel()
-    wrong = {base.rule.name: np.flatnonzero(base.run(part.operands) != yours) for base in bases}
+    wrong = _wrong(bases, part, yours)
     found: dict[tuple[CauseKind, str], dict[str, None]] = {}
-    for base in bases:
+    defined = [base for base in bases if base.rule.name in wrong]
+    for base in defined:
         own = wrong[base.rule.name]
         staged = (one for one in _of_stage(part, base, own) if _gives(one.candidate, part, yours, own))
         bounded = (one for one in _of_bounds(base, yours) if _gives(one.candidate, part, yours, own))
@@ -76,7 +78,7 @@ def causes_of(
             (asked,) = question_of(made, question.output).parts
         except NotComputed:
             by = _zero_point(other, changed) - _zero_point(network, layer)
-            for base in bases if by else ():  # a zero point that is prescribed: the numbers before the bounds move
+            for base in defined if by else ():  # a zero point that is prescribed: the numbers before the bounds move
                 moved = replace(base, rule=_Placed(base.rule, by))
                 if _gives(moved, part, yours, wrong[base.rule.name]):
                     found.setdefault((kind, told), {})[base.rule.name] = None
@@ -128,6 +130,15 @@ class _Change:
     kind: CauseKind
     told: str
     candidate: Candidate
+
+
+def _wrong(bases: Sequence[Candidate], part: QuestionPart, yours: Int64Array) -> dict[str, Int64Array]:
+    """By name, what each gives otherwise, of those that are defined for these parameters."""
+    found = {}
+    for base in bases:
+        with suppress(ValueError):
+            found[base.rule.name] = np.flatnonzero(base.run(part.operands) != yours)
+    return found
 
 
 def _gives(candidate: Candidate, part: QuestionPart, yours: Int64Array, wrong: Int64Array) -> bool:

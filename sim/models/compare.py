@@ -73,6 +73,8 @@ _OWN_KERNELS: Final = {
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8
 """Conventions that are tried as the usual one, of those that the same layers are."""
+_TRIED: Final = 1 << 25
+"""Elements times conventions up to which every convention is tried with something off, not only the nearest."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -300,11 +302,11 @@ def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], 
     explanation = answer(question)
     nearest = tuple(one.split(" then ")[0] for near in explanation.nearest for one in near.names)
     plain_ones = [one for one in part.candidates if one.limits == part.candidates[0].limits]
-    bases = dict[str, Candidate]()
+    near = dict[str, Candidate]()
     # each of the nearest by itself: they are in their order, the nearest first
     for names in [one.names for one in parts_from] or [(name,) for name in nearest[:_BASES]]:
         same = [one for one in plain_ones if any(_is_alike(one.rule.name, name) for name in names)]
-        bases |= {one.rule.name: one for one in same[:_BASES]}
+        near |= {one.rule.name: one for one in same[:_BASES]}
     own = {number for one in parts_from for number in one.others}
     told = replace(
         report, outcome="departs" if matches else "differs", explanation=explanation,
@@ -313,11 +315,14 @@ def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], 
             number for one in usual if one not in parts_from for number in one.others if number not in own
         )),
     )  # fmt: skip
-    if not bases:
+    if not near:
         return replace(told, differing=output.size)
+    # with one number off, others may be nearer than the one that it is
+    is_any = not parts_from and output.size * len(plain_ones) <= _TRIED
+    bases = {one.rule.name: one for one in plain_ones} if is_any else near
     causes = causes_of(network, layer, given, question, tuple(bases.values()), matches)
-    base = bases[next((name for cause in causes for name in cause.of), next(iter(bases)))]
+    base = bases[next((name for cause in causes for name in cause.of), next(iter(near)))]
     wrong = (base.run(part.operands) != output.ravel()).reshape(output.shape)
     at = int(np.flatnonzero(wrong)[0])
-    shown = trace(part, base, matches or tuple(bases.values()), at, output.shape, int(output.ravel()[at]))
+    shown = trace(part, base, matches or tuple(near.values()), at, output.shape, int(output.ravel()[at]))
     return _differing(replace(told, usual=base.rule.name, causes=causes, trace=shown), wrong)
