@@ -223,6 +223,14 @@ def test_tensors_that_are_not_of_the_network_are_refused(
     assert (outcome.exit_code, said in outcome.stderr) == (2, True), outcome.stderr
 
 
+@pytest.mark.parametrize("more", [(), ("--against", "device.npz"), ("--cycles", "cortex-a55")])
+def test_inputs_that_nothing_would_take_are_refused(more: tuple[str, ...], path: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "device.npz", x=np.zeros((1, 16, 16, 4), np.int8))
+    given = [tmp_path / one if one.endswith(".npz") else one for one in more]
+    outcome = lanewise("model", path, "--inputs", tmp_path / "device.npz", *given)
+    assert (outcome.exit_code, "--inputs is what a runtime is given: name one" in outcome.stderr) == (2, True)
+
+
 def test_nothing_to_compare_is_no_verdict(path: Path, tmp_path: Path) -> None:
     np.savez(tmp_path / "device.npz", x=np.zeros((1, 16, 16, 4), np.int8))
     outcome = lanewise("model", path, "--against", tmp_path / "device.npz")

@@ -134,6 +134,23 @@ def test_a_scale_that_is_computed_is_refused(tmp_path: Path) -> None:
         read(made.content((1, 4), "y"), tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("scale", "zero", "told"),
+    [
+        (0, 3, "x has the scale 0: it must be finite and above 0"),
+        (np.nan, [3, 3], "x has the scale nan: it must"),
+        ([0.5, -0.25], [3, 3], "x has the scale -0.25: it must"),
+        (0.5, [3, 3, 3], "x has not as many scales as zero points: 1 and 3"),
+        ([], [], "x has not as many scales as zero points: 0 and 0"),
+    ],
+)
+def test_a_tensor_whose_scale_is_none_is_named(scale: Any, zero: Any, told: str, tmp_path: Path) -> None:
+    made = OnnxWriter()
+    made.nodes.append(helper.make_node("DequantizeLinear", made.scale("x", scale, zero), ["y"]))
+    with pytest.raises(ModelError, match=f"^{told}"):
+        read(made.content((1, 4), "y"), tmp_path)
+
+
 @pytest.mark.slow
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
     content, rng, count = small_onnx_net(), np.random.default_rng(13), 0

@@ -255,7 +255,7 @@ def quantized(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals
     numbers, scale = operand(layer, 0, given), scale_of(network.output_of(layer))
     require_size((_AT_ONCE, *numbers.shape))
     if numbers.dtype != np.float32 or scale.scales.size > 1:
-        raise NotComputed(f"it quantizes {numbers.dtype}, or by {scale.scales.size} scales: float32 by one is computed")
+        raise NotComputed(f"it quantizes {numbers.dtype}, or by {scale.counted}: float32 by one is computed")
     if np.isnan(numbers).any():
         raise NotComputed("its numbers hold NaN")
     return FromReals(numbers=numbers, scale=scale)

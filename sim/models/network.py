@@ -64,6 +64,11 @@ class TensorScale:
         """That of a tensor which has only one."""
         return int(self.zero_points[0])
 
+    @property
+    def counted(self) -> str:
+        """Such as "1 scale" and "8 scales"."""
+        return f"{self.scales.size} scale{'s' if self.scales.size > 1 else ''}"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NetworkTensor:
@@ -86,7 +91,7 @@ class NetworkTensor:
         elif self.scale.scales.size == 1:
             scale = f" {self.scale.scales[0]:g} from {self.scale.zero_point}"
         else:
-            scale = f" {self.scale.scales.size} scales"
+            scale = f" {self.scale.counted}"
         shape = "?" if self.shape is None else ",".join(map(str, self.shape))
         return f"{self.dtype}[{shape}]{scale}"
 

@@ -131,10 +131,12 @@ class _GraphReader:
 
     def _note(self, name: str, scales: AnyArray, zeros: AnyArray, axis: int) -> None:
         self._dtypes[name] = str(zeros.dtype)
-        scales = np.asarray(scales, np.float32).reshape(-1)
-        zeros = np.broadcast_to(np.asarray(zeros, np.int64).reshape(-1), scales.shape)
-        if not (scales.size and np.isfinite(scales).all() and (scales > 0).all()):
-            raise ModelError(f"{name} has scales that are no positive numbers")
+        scales, zeros = np.asarray(scales, np.float32).reshape(-1), np.asarray(zeros, np.int64).reshape(-1)
+        if (bad := scales[~(np.isfinite(scales) & (scales > 0))]).size:
+            raise ModelError(f"{name} has the scale {bad[0]:g}: it must be finite and above 0")
+        if not scales.size or zeros.size not in (1, scales.size):
+            raise ModelError(f"{name} has not as many scales as zero points: {scales.size} and {zeros.size}")
+        zeros = np.broadcast_to(zeros, scales.shape)
         before = self._scales.setdefault(name, TensorScale(scales, zeros, axis))
         if not (np.array_equal(before.scales, scales) and np.array_equal(before.zero_points, zeros)):
             raise ModelError(f"{name} has one scale where it is made and another where it is used")

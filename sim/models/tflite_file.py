@@ -136,20 +136,23 @@ def _tensor(schema: Any, model: Any, tensor: Any, number: int) -> NetworkTensor:
     held = None
     if isinstance(data, np.ndarray) and data.size and dtype != "other":
         held = np.frombuffer(data.tobytes(), np.dtype(dtype).newbyteorder("<")).reshape(shape).astype(dtype)
+    name = (tensor.Name() or b"").decode("utf-8", "replace")
     return NetworkTensor(
-        number=number, name=(tensor.Name() or b"").decode("utf-8", "replace"), shape=shape, dtype=dtype,
-        scale=_scale(tensor.Quantization(), shape, dtype), data=held,
+        number=number, name=name, shape=shape, dtype=dtype,
+        scale=_scale(name, tensor.Quantization(), shape, dtype), data=held,
     )  # fmt: skip
 
 
-def _scale(quantization: Any, shape: tuple[int, ...], dtype: str) -> TensorScale | None:
+def _scale(name: str, quantization: Any, shape: tuple[int, ...], dtype: str) -> TensorScale | None:
     if quantization is None or not quantization.ScaleLength():
         return None
     scales, axis = np.asarray(quantization.ScaleAsNumpy(), np.float32), quantization.QuantizedDimension()
     zeros = np.asarray(quantization.ZeroPointAsNumpy() if quantization.ZeroPointLength() else [0], np.int64)
     zeros = np.broadcast_to(zeros, scales.shape) if zeros.size == 1 else zeros
-    if zeros.shape != scales.shape or not (np.isfinite(scales).all() and (scales > 0).all()):
-        raise ModelError("a tensor has scales that are no positive numbers, or not as many zero points")
+    if (bad := scales[~(np.isfinite(scales) & (scales > 0))]).size:
+        raise ModelError(f"{name or 'a tensor'} has the scale {bad[0]:g}: it must be finite and above 0")
+    if zeros.shape != scales.shape:
+        raise ModelError(f"{name or 'a tensor'} has not as many scales as zero points: {scales.size} and {zeros.size}")
     limits = np.iinfo(dtype if dtype in ("int8", "uint8", "int16") else "int32")
     if zeros.min() < limits.min or zeros.max() > limits.max:
         raise ModelError(f"a tensor of {dtype} has a zero point that is not from {limits.min:,} to {limits.max:,}")

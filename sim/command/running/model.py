@@ -53,6 +53,8 @@ def model(
         raise ModelError("--html shows the layers beside those of --against: give that, and no --kernel")
     if strict and (against is None or kernel is not None):
         raise ModelError("--strict is about the layers beside those of --against: give that, and no --kernel")
+    if inputs is not None and against not in RUNTIMES and (against is not None or kernel is None):
+        raise ModelError("--inputs is what a runtime is given: name one with --against, or give a --kernel")
     require_writable("--html", html_file)
     require_one_of("--convention", convention, FORWARD_CONVENTIONS)
     network = read_onnx(file) if file.suffix == ".onnx" else read_tflite(file)

@@ -57,10 +57,10 @@ def model(
     """Say of each layer of a quantized network which convention makes what a runtime computed, and which layer parts.
 
     Without --against it lists the layers with types, scales and zero points.  With it, each layer is computed from the
-    other side's own inputs, so that a difference is told where it is made: fully connected, convolution, depthwise,
-    addition, product, pools, reshape; others are named and skipped.  With --layer and --kernel it runs the kernel in
+    other side's own inputs, so that a difference is told where it is made; operators that are not computed
+    (docs/models.md has those that are) are named and skipped.  With --layer and --kernel it runs the kernel in
     lockstep on the tensors of that layer, those of --against or of the golden reference, and says what it changes in
     the layer and in the outputs.  With --cycles it says how long the layers take on some cores.  Exit code 0: every
     layer that was compared is reproduced, or the kernel gives the layer's output, 1: one is not, 2: a bad file, 3:
-    nothing could be compared.
+    nothing quantized could be compared.
     """

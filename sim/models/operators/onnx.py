@@ -214,7 +214,7 @@ def _activated(network: Network, layer: NetworkLayer, given: Inputs) -> Activate
     x, scale, to = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]]), network.output_of(layer)
     of_output = scale_of(to)
     if x.dtype not in (np.int8, np.uint8) or scale.scales.size > 1 or of_output.scales.size > 1:
-        raise NotComputed(f"{layer.operator} of {x.dtype} with {scale.scales.size} scales is not computed")
+        raise NotComputed(f"{layer.operator} of {x.dtype} with {scale.counted} is not computed")
     if "FusedActivationFunction" in layer.options:
         raise NotComputed(f"{layer.operator} with {layer.options['FusedActivationFunction']} is not computed")
     return Activated(numbers=x, function=_FUNCTIONS[layer.operator], scale=scale, to=of_output)

@@ -74,7 +74,7 @@ def _of_two(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
     for place in (0, 1):
         numbers, scale = operand(layer, place, given), scale_of(network.tensors[layer.inputs[place]])
         if numbers.dtype not in (np.int8, np.uint8) or scale.scales.size > 1:
-            raise NotComputed(f"{layer.operator} of {numbers.dtype} with {scale.scales.size} scales is not computed")
+            raise NotComputed(f"{layer.operator} of {numbers.dtype} with {scale.counted} is not computed")
         parts.append(dequantized(numbers, scale.scales[0], scale.zero_point))
     a, b = broadcast(*parts)
     require_size((_AT_ONCE, *a.shape))
@@ -128,7 +128,7 @@ def byte_scale(network: Network, layer: NetworkLayer, given: Inputs) -> TensorSc
     """The one scale of the first input; raises NotComputed for other than bytes."""
     x, scale = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]])
     if x.dtype not in (np.int8, np.uint8) or scale.scales.size > 1:
-        raise NotComputed(f"{layer.operator} of {x.dtype} with {scale.scales.size} scales is not computed")
+        raise NotComputed(f"{layer.operator} of {x.dtype} with {scale.counted} is not computed")
     return scale
 
 
