@@ -80,7 +80,7 @@ def test_a_row_names_every_output_and_which_of_them_differs(tmp_path: Path) -> N
     rows = [line.split() for line in text.getvalue().splitlines()]
     start = next(place for place, row in enumerate(rows) if row[:2] == ["0", "SPLIT"])
     assert rows[start][2:4] == ["third_0", "differs"]
-    assert "1 of 60 of third_1 differ, the first is [0][1][2][0]" in text.getvalue()
+    assert "1 of 60 of third_1 differs, the first is [0][1][2][0]" in text.getvalue()
     assert [rows[start + 1], rows[start + 2]] == [["third_1"], ["third_2"]]
     page = model_page(report)
     assert "<span>third_0, third_1, third_2</span>" in page
