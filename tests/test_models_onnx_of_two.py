@@ -70,6 +70,45 @@ def test_real_numbers_of_two_become_bytes(operator: str, relu: bool, tmp_path: P
     assert (report.outcome, "round_even_then_offset" in report.conventions) == ("equal", True)
 
 
+WIDE = ((0.00017, -2020), (0.00009, 31000), (0.00023, -24310))
+"""Scales and zero points of int16: of two operands and their sum."""
+
+
+def sum_of_int16(folder: Path, second: np.ndarray, relu: bool) -> Network:
+    """One Add between pairs of int16; the second operand is a constant of the file."""
+    made, shape = OnnxWriter(), (3, *second.shape)
+    x, b, y = (made.scale(name, *of, "int16") for name, of in zip("xby", WIDE, strict=True))
+    made.constant("b", second)
+    made.nodes += [helper.make_node("DequantizeLinear", one, [f"real_{one[0]}"]) for one in (x, b)]
+    made.nodes.append(helper.make_node("Add", ["real_x", "real_b"], ["made"]))
+    if relu:
+        made.nodes.append(helper.make_node("Relu", ["made"], ["bounded"]))
+    made.nodes.append(helper.make_node("QuantizeLinear", ["bounded" if relu else "made", *y[1:]], ["y"]))
+    path = folder / "net.onnx"
+    path.write_bytes(made.content(shape, "y", TensorProto.INT16, (21, 10)))
+    return read_onnx(path)
+
+
+@pytest.mark.parametrize("relu", [False, True])
+def test_a_sum_of_int16_is_one_of_real_numbers(relu: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    x, second = (rng.integers(-32768, 32768, shape).astype(np.int16) for shape in ((3, 5, 16), (5, 16)))
+    network = sum_of_int16(tmp_path, second, relu)
+    numbers = {tensor.name: tensor.number for tensor in network.tensors}
+    (of_x, zero_x), (of_b, zero_b), (of_y, zero_y) = ((Fraction(float(np.float32(one))), zero) for one, zero in WIDE)
+    output = []
+    for q, other in np.broadcast(x, second):
+        made = float32_nearest(
+            float32_nearest((int(q) - zero_x) * of_x) + float32_nearest((int(other) - zero_b) * of_b)
+        )
+        quotient = float32_nearest((max(made, Fraction(0)) if relu else made) / of_y)
+        output.append(max(-32768, min(32767, round(quotient) + zero_y)))
+    expected = np.array(output, np.int16).reshape(x.shape)
+    np.testing.assert_array_equal(forward(network, {numbers["x"]: x}, "fp32")[numbers["y"]], expected)
+    (report,) = compared(network, {numbers["x"]: x, numbers["y"]: expected})
+    assert (report.outcome, "round_even_then_offset" in report.conventions) == ("equal", True)
+
+
 def test_stacks_of_matrices_have_the_sums_of_each(tmp_path: Path) -> None:
     x, second = drawn("MatMul")
     network = network_of(tmp_path, "MatMul", second)

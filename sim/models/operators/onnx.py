@@ -129,7 +129,8 @@ def _bounds(network: Network, layer: NetworkLayer) -> tuple[int | None, int | No
     return activation_bounds(layer.options.get("FusedActivationFunction", "NONE"), scale_of(output), output.dtype)
 
 
-def _addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
+def addition(network: Network, layer: NetworkLayer, given: Inputs) -> Added:
+    """Of bytes, broadcast, bounded by a Relu between."""
     minimum, maximum = _bounds(network, layer)
     return replace(added(network, layer, given), minimum=minimum, maximum=maximum)
 
@@ -251,7 +252,6 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     "Conv": _convolution,
     "MatMul": _matrix_product,
     "Gemm": _matrix_product,
-    "Add": _addition,
     "Mul": _product,
     "GlobalAveragePool": _average_of_all,
     "QuantizeLinear": _quantization,

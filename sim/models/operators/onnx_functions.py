@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.models.layers import (
+    Added,
     Computed,
     FromReals,
     Inputs,
@@ -26,7 +27,7 @@ from sim.models.layers import (
     to_reals,
 )
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, TensorScale, require_size
-from sim.models.operators.onnx import patches_of_image
+from sim.models.operators.onnx import addition, patches_of_image
 from sim.models.rules.dequantizing import dequantized
 
 _AT_ONCE: Final = 4
@@ -68,21 +69,33 @@ def _leaky_relu(network: Network, layer: NetworkLayer, given: Inputs) -> FromRea
 
 
 def _of_two(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
-    """Sub and PRelu: the real numbers of two operands, broadcast, in float32."""
-    byte_scale(network, layer, given)
+    """Sub and PRelu of bytes, Add of int16: the real numbers of two operands, broadcast, in float32."""
+    types = (np.int16,) if layer.operator == "Add" else (np.int8, np.uint8)
     parts = []
     for place in (0, 1):
         numbers, scale = operand(layer, place, given), scale_of(network.tensors[layer.inputs[place]])
-        if numbers.dtype not in (np.int8, np.uint8) or scale.scales.size > 1:
+        if numbers.dtype not in types or scale.scales.size > 1:
             raise NotComputed(f"{layer.operator} of {numbers.dtype} with {scale.counted} is not computed")
         parts.append(dequantized(numbers, scale.scales[0], scale.zero_point))
     a, b = broadcast(*parts)
     require_size((_AT_ONCE, *a.shape))
     with np.errstate(all="ignore"):  # a file may have any scales
-        made = a - b if layer.operator == "Sub" else np.where(a >= 0, a, a * b)
+        match layer.operator:
+            case "Add":
+                made = a + b
+            case "Sub":
+                made = a - b
+            case _:
+                made = np.where(a >= 0, a, a * b)
     if not np.isfinite(made).all():
         raise NotComputed("its numbers leave float32")
     return FromReals(numbers=rectified(layer, made), scale=one_scale(network, layer))
+
+
+def _sum(network: Network, layer: NetworkLayer, given: Inputs) -> Added | FromReals:
+    """Of int16 ONNX Runtime has no operator that takes the pairs too."""
+    is_wide = network.output_of(layer).dtype == "int16"
+    return _of_two(network, layer, given) if is_wide else addition(network, layer, given)
 
 
 def _softmax(network: Network, layer: NetworkLayer, given: Inputs) -> Normalized:
@@ -156,6 +169,7 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     **dict.fromkeys(("AveragePool", "QLinearAveragePool"), _average),
     **dict.fromkeys(("LeakyRelu", "QLinearLeakyRelu"), _leaky_relu),
     **dict.fromkeys(("Sub", "PRelu"), _of_two),
+    "Add": _sum,
     **dict.fromkeys(("Softmax", "QLinearSoftmax"), _softmax),
     **dict.fromkeys(("Concat", "QLinearConcat"), _joined),
 }
