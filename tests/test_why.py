@@ -69,6 +69,23 @@ def test_of_a_lane_that_is_not_written_yet_the_way_to_its_store_is_told(summed: 
     summed.goto(end)
 
 
+def test_of_a_shift_by_a_register_only_the_count_of_its_own_lane_decides(tmp_path: Path) -> None:
+    file = tmp_path / "shift.c"
+    file.write_text(
+        "#include <arm_neon.h>\n"
+        "void shift(const int32_t *x, const int32_t *s, int32_t *out) {\n"
+        "    vst1q_s32(out, vrshlq_s32(vld1q_s32(x), vnegq_s32(vld1q_s32(s))));\n"
+        "}\n"
+    )
+    session = Session(debug_function(file, "shift", ["5,-3,7,9", "1,1,2,3", "zeros:4"], ("-O2",)))
+    session.goto_end()
+    for lane in range(4):
+        way = session.why(f"out[{lane}]")
+        assert way.inputs == (f"x[{lane}]", f"s[{lane}]")
+        assert [step.lane for step in way.steps if "neg" in step.instruction] == [f"v0.s[{lane}]"]
+        assert way.decisions == ()  # the count is on the way, and there is no branch
+
+
 def test_every_value_is_that_of_its_instruction(summed: Session) -> None:
     end = summed.position
     for step in summed.why("partial[3]").steps:
@@ -397,7 +414,8 @@ def test_what_a_load_of_one_lane_keeps_decided_nothing(tmp_path: Path) -> None:
     inputs = {"in": np.array([1, 2, 3, 4], np.int32)}
     session = Session(debug_kernel(kernel, Job(file, ()), inputs, has_golden=False))
     session.goto_end()
-    told = [(step.number, step.lane) for step in session.why("out[0]").decisions]
+    assert session.why("out[0]").decisions == ()
+    told = [(step.number, step.lane) for step in session.why("v0").steps]
     assert (1, "v0.s[1]") in told
     assert (1, "v0.s[0]") not in told
 

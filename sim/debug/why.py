@@ -168,16 +168,16 @@ class _Way:
         for node in sorted(last.values(), key=lambda node: node.index)[-_SOME:]:
             for place in _address_places(node.recorded.occurrence.instruction):
                 self._session.goto(node.index)
-                found |= {(step.number, step.lane): step for step in self._short_way(place)}
+                found |= {(step.number, step.lane): step for step in self._short_way(_whole(place))}
         return tuple(found[key] for key in sorted(found))
 
     def decisions(self, here: int, addresses: Iterable[WhyStep]) -> tuple[WhyStep, ...]:
         """What chose between two values on the way, and what the branches looked at that led to it."""
         session, found = self._session, dict[tuple[int, str], WhyStep]()
-        choosing = [(node.index, place) for node in self.nodes for place in _choosing_places(node)]
-        for number, place in list(dict.fromkeys(choosing))[-_SOME:]:
+        choosing = [(node.index, spot) for node in self.nodes for spot in _choosing_spots(node)]
+        for number, spot in list(dict.fromkeys(choosing))[-_SOME:]:
             session.goto(number)
-            found |= {(step.number, step.lane): step for step in self._short_way(place)}
+            found |= {(step.number, step.lane): step for step in self._short_way(spot)}
         for branch in self._branches(here, addresses):
             session.goto(branch)
             execution = session.timeline.execute()
@@ -190,7 +190,7 @@ class _Way:
             for place in execution.occurrence.registers:
                 if place != Place("pc"):
                     session.goto(branch)
-                    found |= {(step.number, step.lane): step for step in self._short_way(place)}
+                    found |= {(step.number, step.lane): step for step in self._short_way(_whole(place))}
         return tuple(found[key] for key in sorted(found))
 
     def _branches(self, here: int, addresses: Iterable[WhyStep]) -> list[int]:
@@ -208,9 +208,9 @@ class _Way:
             found |= {} if branch is None else {branch: None}
         return list(found)
 
-    def _short_way(self, place: Place) -> Iterator[WhyStep]:
-        """The last steps to what a register holds now."""
-        way = walk_back(self._session.timeline, Spot(str(place), place, 0, max(1, place.bits // 8)), _SOME)
+    def _short_way(self, spot: Spot) -> Iterator[WhyStep]:
+        """The last steps to what a register, or a part of it, holds now."""
+        way = walk_back(self._session.timeline, spot, _SOME)
         changed = (node for node in way.copies if not _is_kept(node))
         return (_told(self._session, node, node in way.copies) for node in (*way.nodes, *changed))
 
@@ -340,13 +340,29 @@ def _lane_name(session: Session, node: Node, evaluation: Evaluation) -> str:
     return f"w{place.index}" if (place.file, node.bits) == ("x", 32) else str(place)
 
 
-def _choosing_places(node: Node) -> list[Place]:
-    """The registers by which a lane was chosen from two values."""
+def _choosing_spots(node: Node) -> list[Spot]:
+    """The parts of registers by which a lane was chosen from two values: of a vector register the bytes alone that were
+    looked at, as the others decide nothing here.
+    """
     if node.lane >= len(node.write.lanes):
         return []
-    lane = node.write.lanes[node.lane]
-    choices = [each.index for each in walk([lane]) if isinstance(each, Pick) and len(each.items) == 1]
-    return sorted({each.place for each in walk(choices) if isinstance(each, Read)}, key=str)
+    evaluation = Evaluation(node.recorded.occurrence)
+    read = {
+        (byte.where, byte.number)
+        for choice in walk([node.write.lanes[node.lane]])
+        if isinstance(choice, Pick) and len(choice.items) == 1
+        for byte in source_bytes(choice.index, evaluation, decisions=True)
+    }
+    places = sorted({where for where, _ in read if isinstance(where, Place)}, key=str)
+    found = [_whole(place) for place in places if place.file != "v"]
+    for place in (place for place in places if place.file == "v"):
+        numbers = [number for where, number in read if where == place]
+        found += [Spot(str(place), place, low, high - low) for low, high in merged((n, n + 1) for n in numbers)]
+    return found
+
+
+def _whole(place: Place) -> Spot:
+    return Spot(str(place), place, 0, max(1, place.bits // 8))
 
 
 def _address_places(instruction: Instruction) -> list[Place]:
