@@ -153,6 +153,46 @@ def test_minus_a_number_wraps_where_it_is_the_lowest_only(tmp_path: Path, number
     assert (session.find("wraps") is not None, session.find("wraps v0.s[0]") is not None) == (wraps, wraps)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "told"),
+    [
+        (1, 2, ""), (-1, -1, "wrapped as unsigned"), (5, -3, "wrapped as unsigned"), (-(1 << 31), -1, "wrapped"),
+        ((1 << 31) - 1, 1, "wrapped as signed"), (-(1 << 31), 0, ""),
+    ],
+)  # fmt: skip
+def test_a_sum_wraps_as_the_numbers_that_it_is_too_large_for(tmp_path: Path, a: int, b: int, told: str) -> None:
+    file = tmp_path / "sum.c"
+    call = "vst1q_s32(a, vaddq_s32(vld1q_s32(a), vld1q_s32(b)))"
+    file.write_text(f"#include <arm_neon.h>\nvoid sum(int32_t *a, const int32_t *b) {{ {call}; }}\n")
+    session = Session(debug_function(file, "sum", [f"{a},7,7,7", f"{b},7,7,7"], ("-O1",)))
+    session.goto_end()
+    (step,) = [step for step in session.why("a[0]").steps if step.instruction.startswith("add v")]
+    assert ", ".join(step.events) == told
+    session.goto(0)
+    assert (session.find("wraps v0.s[0]") is not None) is bool(told)
+
+
+def test_combined_bits_do_not_wrap(tmp_path: Path) -> None:
+    combined = (
+        "mvn v2.16b, v0.16b",
+        "bic v2.16b, v2.16b, v1.16b",
+        "bsl v2.16b, v0.16b, v1.16b",
+        "eor v2.16b, v2.16b, v0.16b",
+    )
+    file = tmp_path / "bits.s"
+    file.write_text(
+        "\n".join(("bits: ldr q0, [x0]", "ldr q1, [x1]", *combined, "str q2, [x0]", "ret", ".globl bits", ""))
+    )
+    call = debug_function(file, "void bits(inout int32_t a[4], const int32_t b[4])", ["-1,5,-7,9", "3,-4,5,-6"], ())
+    session = Session(call)
+    session.goto_end()
+    steps = [step for lane in range(4) for step in session.why(f"a[{lane}]").steps]
+    assert {step.instruction.split()[0] for step in steps} >= {"mvn", "bic", "bsl", "eor"}
+    assert {event for step in steps for event in step.events} == set()
+    session.goto(0)
+    assert session.find("wraps") is None
+
+
 def test_an_element_is_named_as_in_c_and_found_by_indices_or_by_its_number(tmp_path: Path) -> None:
     file = tmp_path / "rows.c"
     file.write_text("void rows(short (*a)[3]) { a[1][2] = a[0][1] + 1; }\n")

@@ -14,7 +14,7 @@ import numpy as np
 
 from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction, is_kept
-from isa.lane import Write
+from isa.lane import Lane, Write
 from sim.call.native.recorder import SATURATED, Array, Recording
 from sim.check.operand_classes import vector_arithmetic
 from sim.check.origin import decides
@@ -114,7 +114,9 @@ class Reads:
 
 @dataclass(frozen=True)
 class Meets:
-    """Vector arithmetic in which some lane, or a lane of a spot, meets one of the `EVENTS`, as `why` tells them."""
+    """Vector arithmetic in which some lane, or a lane of a spot, meets one of the `EVENTS`, as `why` tells them; one
+    that wrapped as the numbers of one reading has wrapped.
+    """
 
     event: str
     spot: Spot | None = None
@@ -131,14 +133,17 @@ class Meets:
         evaluation = Evaluation(execution.occurrence)
         for write, lanes in self._lanes(execution.step.instruction):
             for number in lanes:
-                condition = event_conditions(write.lanes[number], is_vector=True).get(self.event)
-                if condition is not None and evaluation.value(condition):
+                if any(map(evaluation.value, self._conditions(write.lanes[number]))):
                     return True
         return False
 
     def _can(self, instruction: Instruction) -> bool:
         lanes = (write.lanes[number] for write, numbers in self._lanes(instruction) for number in numbers)
-        return any(self.event in event_conditions(lane, is_vector=True) for lane in lanes)
+        return any(map(self._conditions, lanes))
+
+    def _conditions(self, lane: Lane) -> list[Lane]:
+        found = event_conditions(lane, is_vector=True)
+        return [condition for name, condition in found.items() if name.startswith(self.event)]
 
     def _lanes(self, instruction: Instruction) -> list[tuple[Write, Sequence[int]]]:
         if self.spot is None:
