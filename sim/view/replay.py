@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sim.replay.report import ReplayReport
-from sim.view.sentences import until_then
+from sim.view.sentences import counted, until_then
 
 _SHOWN = 10
 """Failing calls that are shown; the JSON form has all."""
@@ -23,7 +23,7 @@ def show_replay(report: ReplayReport, console: Console) -> None:
         table.add_row(f"[{'green' if kind == 'passed' else 'red'}]{kind}[/]", f"{count:,}")
     console.print(table)
     for form, count in report.unsupported.most_common():
-        console.print(f"unsupported in {count:,} calls: {escape(form)}", highlight=False, soft_wrap=True)
+        console.print(f"unsupported in {counted(count, 'call')}: {escape(form)}", highlight=False, soft_wrap=True)
     for result in report.failures[:_SHOWN]:
         name = escape(f"line {result.line}, {result.name}" if result.name else f"line {result.line}")
         console.print(f"[red]{result.kind}[/red] [bold]{name}[/bold]: {escape(result.detail)}",
@@ -49,11 +49,11 @@ def show_replay(report: ReplayReport, console: Console) -> None:
         found = until_then(len(report.failures), len(report.results), "call", "failed")
         verdict = f"[yellow]INTERRUPTED[/yellow]: {found}"
     elif report.failures:
-        verdict = f"[red]FAILED[/red]: {len(report.failures):,} of {len(report.results):,} calls"
+        verdict = f"[red]FAILED[/red]: {len(report.failures):,} of {counted(len(report.results), 'call')}"
     elif not report.results:
         verdict = "[red]FAILED[/red]: the file has no calls"
     else:
-        verdict = f"[green]PASSED[/green]: {len(report.results):,} calls"
+        verdict = f"[green]PASSED[/green]: {counted(len(report.results), 'call')}"
     console.print(verdict, highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
     if report.debug:
