@@ -220,6 +220,14 @@ def test_the_ini_option_lists_kernels_and_files_beside_it(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_kernels_of_the_ini_option_on_one_line_are_told_to_have_one_each(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nlanewise_kernels = a.py b.py\n")
+    (tmp_path / "test_it.py").write_text(THEIRS.format(names=set()))
+    assert "; lanewise_kernels takes one on a line" in pytest_in(tmp_path).errors
+    assert "one on a line" not in pytest_in(tmp_path, "--lanewise-kernel=a.py b.py").errors
+
+
+@pytest.mark.slow
 def test_the_option_takes_the_place_of_the_ini_option(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nlanewise_kernels = requantize\n")
     (tmp_path / "test_it.py").write_text(THEIRS.format(names={"quantize_down"}))

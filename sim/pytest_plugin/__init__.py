@@ -61,7 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
         for text in given or listed:
             kernels[text] = _kernel_of(text, here if given else beside_ini)
     except LanewiseError as error:
-        raise pytest.UsageError(f"lanewise: {error}") from error
+        advice = "; lanewise_kernels takes one on a line" * (not given and any(" " in text for text in listed))
+        raise pytest.UsageError(f"lanewise: {error}{advice}") from error
     kernels = kernels or dict.fromkeys(kernel_names())  # the built-in ones are loaded when they are used
 
     class Fixtures:
