@@ -132,6 +132,14 @@ def test_a_smaller_check_reports_the_figures_of_the_page_in_its_order(smaller_re
     assert as_there <= set(SHOWN_REPORT)
 
 
+def test_the_prose_of_what_no_input_tells_apart_has_the_lengths_of_the_report_above_it() -> None:
+    """They go with the vectors of a check: `tests/long/long_docs.py` holds the report itself."""
+    text = PAGES["checking.md"]
+    below = text[text.index("The rest are named") :].replace("\n", " ")
+    lengths = [re.findall(r"none can with (.*?) +elements", some) for some in (" ".join(SHOWN_REPORT), below)]
+    assert lengths[0] == lengths[1] * len(lengths[0])
+
+
 @pytest.mark.slow
 def test_a_smaller_check_builds_the_code_of_the_readme(smaller_report: list[str]) -> None:
     codes = [
