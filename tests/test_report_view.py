@@ -285,3 +285,10 @@ def test_branch_outcomes_are_those_of_the_calls_before_one_was_stopped(failure: 
     met = Coverage(lines={}, branches={"f.c:3 b.lo taken": False, "f.c:3 b.lo not taken": True})
     lines = shown(report(replace(PARTLY, failure=failure, coverage=met)), width=120)
     assert " ".join(words_of("branch outcomes", lines)) == told
+
+
+def test_a_build_that_there_is_not_has_stopped_no_call() -> None:
+    met = Coverage(lines={}, branches={"f.c:3 b.lo taken": True})
+    lost = replace(PARTLY, failure="it defines no symbol 'f'", coverage=None, vectors=0)
+    lines = shown(report(replace(PARTLY, failure="", coverage=met), lost), width=120)
+    assert " ".join(words_of("branch outcomes", lines)) == "1 of 1"

@@ -228,7 +228,8 @@ def _totals(report: Report) -> Table:
         for name, classes in (("operands met", report.power.of_operands), ("ways gone", report.power.of_ways)):
             rows += [(name, _met(classes))] if classes else []
     # what a guard stops has gone through a part of the inputs, the ways gone were asked of all
-    stopped = any(outcome.failure and outcome.mismatch is None for outcome in report.outcomes)
+    built = [outcome for outcome in report.outcomes if outcome.coverage is not None]
+    stopped = any(outcome.failure and outcome.mismatch is None for outcome in built)
     until = " in the calls before one was stopped" if stopped else ""
     for name, share in report.coverage.items():
         never, more = ", ".join(share.never[:_NEVER_SHOWN]), len(share.never) - _NEVER_SHOWN
