@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from sim.debug.spots import SpotError
 from sim.kernels.kernel_file import load_kernel
 from sim.replay.report import ReplayReport
 from sim.replay.run import Replayed
+from sim.toolchain.compilers import clang_command
 from support.command import lanewise
 
 SOURCE = """#include <stddef.h>
@@ -86,6 +88,21 @@ def test_a_failing_check_prints_the_command_that_opens_it_at_the_fault(folder: P
     assert " scaled.c:7 " in before
     assert re.fullmatch(r"golden  rounded: \S+ is -?\d+, golden -?\d+, parts here", golden)
     assert following.startswith("next ")
+
+
+@pytest.mark.slow
+def test_a_fault_in_code_without_lines_is_handed_over_by_its_place(folder: Path) -> None:
+    compiled = "scaled.o"
+    subprocess.run([*clang_command(), "-O1", "-c", "scaled.c", "-o", compiled], check=True)
+    words = ("wrong.py", "--object", compiled, "--vectors", "100")
+    command = json.loads(lanewise("check", *words, "--json").stdout)["debug"]
+    place = shlex.split(command)[shlex.split(command).index("--fault") + 1]
+    assert re.fullmatch(r"scaled\+0x[0-9a-f]+", place)
+    (folder / "script").write_text("# nothing more\n")
+    opened = lanewise(*shlex.split(command)[1:], "--script", "script")
+    assert opened.exit_code == 0, opened.output
+    assert f"fault at {place}" in opened.stdout
+    assert any(line.startswith("before ") and f" {place} " in line for line in opened.stdout.splitlines())
 
 
 @pytest.mark.slow
@@ -232,7 +249,11 @@ def test_a_check_that_passes_has_nothing_to_debug() -> None:
 @pytest.mark.parametrize(
     ("what", "fault", "says"),
     [
-        ("quantized_multiplier", "kernel.c", "--fault takes FILE:LINE, such as kernel.c:41, not 'kernel.c'"),
+        (
+            "quantized_multiplier",
+            "kernel.c",
+            "--fault takes FILE:LINE, such as kernel.c:41, or kernel+0x1c of code without lines, not 'kernel.c'",
+        ),
         ("scaled.c", "scaled.c:7", "--fault is for a kernel with a golden reference, and scaled.c is none"),
     ],
 )

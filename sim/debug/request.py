@@ -13,6 +13,7 @@ from sim.call.kernel_image import Build
 from sim.call.limits import MAX_INSTRUCTIONS
 from sim.check.aim.aiming import aim
 from sim.check.check import Job, check_job, jobs_of
+from sim.check.repair.fault import FAULT_PLACE
 from sim.check.vectors import call_seed, make_vectors
 from sim.check.written_inputs import read_inputs
 from sim.cycles.typical import output_elements, typical_arguments
@@ -85,8 +86,10 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
     if not is_kernel and (given := [option for option, value in of_kernels.items() if value]):
         raise DebugError(f"{given[0]} is for a kernel, and {wanted.what} is none")
     for fault in wanted.faults:
-        if not fault.rpartition(":")[2].isdecimal():
-            raise DebugError(f"--fault takes FILE:LINE, such as kernel.c:41, not {fault!r}")
+        if not FAULT_PLACE.fullmatch(fault):
+            raise DebugError(
+                f"--fault takes FILE:LINE, such as kernel.c:41, or kernel+0x1c of code without lines, not {fault!r}"
+            )
     if wanted.call is not None and path.suffix != ".jsonl":
         raise DebugError(f"--call is for captured calls (.jsonl), and {wanted.what} has none")
     if is_kernel:

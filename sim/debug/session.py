@@ -471,7 +471,7 @@ class Session:
         way = self.wrong_way
         assert way is not None  # there is a wrong lane
         number = next((step.number for step in (*way.steps, *way.decisions, *way.addresses) if step.parts), None)
-        for fault in self.call.faults if number is None else ():
+        for fault in (each for each in self.call.faults if number is None and ":" in each):
             file, _, line = fault.rpartition(":")
             places = [(*step.source.rpartition(":")[::2], step.number) for step in way.steps]
             before = [(int(its), at) for name, its, at in places if name == file and int(its) < int(line)]

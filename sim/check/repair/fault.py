@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
+
+FAULT_PLACE: Final = re.compile(r".+:\d+|.+\+0x[0-9a-f]+")
+"""A place that `--fault` takes: a source line, or an instruction of code without lines, such as "kernel+0x1c"."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class FaultLines:
         if not self.lines:
             place = "which of many lines is at fault is not known"
         elif not any(":" in line for line in self.lines):
-            place = f"fault at {' or '.join(self.addresses)}, in code without source lines"
+            place = f"fault at {' or '.join(self.addresses or self.lines)}, in code without source lines"
         else:
             place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
             place += f" (or in what it uses: {', '.join(self.macros)})" if self.macros else ""

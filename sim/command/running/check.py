@@ -21,6 +21,7 @@ from sim.check.amounts import SHORT_LANES
 from sim.check.check import Advance, Job, JobRun, begin_job, finish_job, jobs_of
 from sim.check.external import ExternalBackend, check_external_backend, load_backends
 from sim.check.operand_classes import collect_operand_classes
+from sim.check.repair.fault import FAULT_PLACE
 from sim.check.repair.place import with_faults
 from sim.check.report import Outcome, Report
 from sim.check.separation import Separation, separation_of
@@ -331,7 +332,9 @@ def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]
             level = outcome.flags.partition(" ")[0].removeprefix("-")
             words = ["lanewise", "debug", name, "--failing", *(["--opt", level] if level else []), *options]
             if outcome.mismatch is not None and outcome.mismatch.fault is not None:
-                words += [word for line in outcome.mismatch.fault.lines if ":" in line for word in ("--fault", line)]
+                fault = outcome.mismatch.fault
+                places = [*fault.lines, *(place.split()[0] for place in fault.addresses)]
+                words += [word for place in places if FAULT_PLACE.fullmatch(place) for word in ("--fault", place)]
             return typed([*words, *(["--source", source.name] if source != kernel.sources[0] else [])])
     return ""
 
