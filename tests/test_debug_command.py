@@ -22,6 +22,8 @@ from sim.debug.calls import debug_function, debug_kernel
 from sim.debug.commands import HELP, SessionCommands
 from sim.debug.session import Session
 from sim.debug.spots import SpotError
+from sim.kernels import parse_prototype
+from sim.kernels.kernel import Kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.replay.report import ReplayReport
 from sim.replay.run import Replayed
@@ -103,6 +105,19 @@ def test_a_fault_in_code_without_lines_is_handed_over_by_its_place(folder: Path)
     assert opened.exit_code == 0, opened.output
     assert f"fault at {place}" in opened.stdout
     assert any(line.startswith("before ") and f" {place} " in line for line in opened.stdout.splitlines())
+
+
+def test_of_a_lane_never_written_a_session_stands_at_the_line_that_is_handed_over(tmp_path: Path) -> None:
+    file = tmp_path / "first.c"
+    file.write_text('void first(const int *a, int *b) {\n    b[0] = a[0];\n    b[1] = a[1];\n    __asm__("nop");\n}\n')
+    name, signature = parse_prototype("void first(const int32_t a[3], int32_t b[3])")
+    kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=lambda i: {"b": i["a"]})
+    call = debug_kernel(kernel, Job(file, ("-O0",)), {"a": np.array([1, 2, 3], np.int32)})
+    session = Session(replace(call, faults=("first.c:3",)))
+    trouble = session.goto_trouble()
+    assert "never written" in str(trouble)
+    session.back()
+    assert session.source_of(session.timeline.step().pc) == "first.c:3"
 
 
 @pytest.mark.slow

@@ -423,6 +423,10 @@ class Session:
             number = self.find_back(At(frozenset([trouble.pc])), trouble.before)
         elif trouble.spot:
             number = self.find_back(f"writes {trouble.spot}", trouble.before)
+        else:  # of a lane that is never written no more is known than what a check has found
+            places = self.call.image.lines if self.call.image is not None else ()
+            starts = [start for start, _, line in places if str(line) in self.call.faults]
+            number = self.find_back(At(frozenset(starts)), trouble.before) if starts else None
         self.goto(here)
         return trouble.before if number is None else number
 
