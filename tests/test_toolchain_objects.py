@@ -334,7 +334,10 @@ def test_constructors_run_when_they_are_asked_for(
     ("body", "message"),
     [
         ("*(int *)8", r"has a constructor ._GLOBAL__sub_I_kernel.cpp.0x0. that cannot be run: at 0x\w+, ldr"),
-        ("g()", "has a constructor ._GLOBAL__sub_I_kernel.cpp.0x0. that cannot be run: it uses '_Z1gv', which nothing defines"),
+        (
+            "g()",
+            "has a constructor ._GLOBAL__sub_I_kernel.cpp.0x0. that cannot be run: it uses '_Z1gv', which nothing defines",
+        ),
     ],
 )
 def test_a_constructor_that_cannot_be_run_is_refused_in_one_sentence(write: Write, body: str, message: str) -> None:
