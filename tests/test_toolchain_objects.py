@@ -336,7 +336,7 @@ def test_constructors_run_when_they_are_asked_for(
         ("*(int *)8", r"has a constructor ._GLOBAL__sub_I_kernel.cpp.0x0. that cannot be run: at 0x\w+, ldr"),
         (
             "g()",
-            "has a constructor ._GLOBAL__sub_I_kernel.cpp.0x0. that cannot be run: it uses '_Z1gv', which nothing defines",
+            "constructor ._GLOBAL__sub_I_kernel.cpp.0x0. that cannot be run: it uses '_Z1gv', which nothing defines",
         ),
     ],
 )
