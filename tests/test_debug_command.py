@@ -117,7 +117,9 @@ def test_of_a_lane_never_written_a_session_stands_at_the_line_that_is_handed_ove
     trouble = session.goto_trouble()
     assert "never written" in str(trouble)
     session.back()
-    assert session.source_of(session.timeline.step().pc) == "first.c:3"
+    step = session.timeline.step()
+    assert step is not None
+    assert session.source_of(step.pc) == "first.c:3"
 
 
 @pytest.mark.slow
