@@ -317,6 +317,6 @@ def test_sums_beyond_float32_are_not_computed(tmp_path: Path) -> None:
 
 def test_a_scale_of_several_kinds_is_not_computed(tmp_path: Path) -> None:
     network = network_of(tmp_path, "LeakyRelu", scales=SCALES)
-    with pytest.raises(NotComputed, match="LeakyRelu of int16 with 1 scales is not computed"):
+    with pytest.raises(NotComputed, match="LeakyRelu of int16 with 1 scale is not computed"):
         computed(network, network.layers[0], {network.inputs[0]: drawn().astype(np.int16)})
     assert isinstance(computed(network, network.layers[0], {network.inputs[0]: drawn()}), FromReals)
