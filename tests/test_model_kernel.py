@@ -168,7 +168,7 @@ def test_a_wrong_kernel_of_ones_own_is_shown(path: Path, tmp_path: Path) -> None
     outcome = lanewise("model", path, "--layer", CONNECTED, "--kernel", kernel, "--convention", "fp32")
     assert outcome.exit_code == 1
     text = " ".join(outcome.stdout.split())
-    assert "output: 1 of 10 elements are others than those of the golden reference, fp32: first [0][7]" in text
+    assert "output: 1 of 10 elements is another than that of the golden reference, fp32: first [0][7]" in text
     assert "by 40 at most" in text
 
 

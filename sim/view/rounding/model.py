@@ -123,8 +123,8 @@ def _changed(change: TensorChange, other: str) -> str:
     largest = ""
     if change.largest is not None:
         largest = f"; the largest of the first row is element {change.largest[0]}, it was {change.largest[1]}"
-    are = "is another" if change.differing == 1 else "are others"
-    count = f"{change.differing:,} of {change.elements:,} elements {are} than those of {other}"
+    are = "is another than that" if change.differing == 1 else "are others than those"
+    count = f"{change.differing:,} of {change.elements:,} elements {are} of {other}"
     return f"{change.name}: {count}: {where}, by {change.distance} at most{largest}"
 
 
