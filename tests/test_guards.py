@@ -41,11 +41,10 @@ class Assembly(NamedTuple):
     def kernel(self) -> Kernel:
         return Kernel(name="f", symbol="f", sources=(), signature=self.signature, golden=lambda inputs: {})
 
-    def compiled(self, folder: Path, engine: str = "lockstep", patience: int = PATIENCE) -> CompiledKernel:
+    def compiled(self, folder: Path, engine: Engine = "lockstep", patience: int = PATIENCE) -> CompiledKernel:
         source = folder / "f.s"
         source.write_text("\n".join([" .text", " .global f", "f:", *self.lines, ""]))
-        chosen: Engine = "machine" if engine == "machine" else "lockstep"
-        return CompiledKernel(build(source), self.kernel(), engine=chosen, max_instructions=1000, patience=patience)
+        return CompiledKernel(build(source), self.kernel(), engine=engine, max_instructions=1000, patience=patience)
 
     def place(self, text: str) -> str:
         return f"f.s:{4 + self.lines.index(text)}"
@@ -63,7 +62,7 @@ def call(code: Assembly, folder: Path, arguments: Inputs = THREE, seed: int = 0)
 
 
 def stopped(
-    code: Assembly, folder: Path, arguments: Inputs = THREE, seed: int = 0, engine: str = "lockstep"
+    code: Assembly, folder: Path, arguments: Inputs = THREE, seed: int = 0, engine: Engine = "lockstep"
 ) -> GuardFinding:
     """What stops a call."""
     with pytest.raises(GuardError) as caught:
@@ -484,7 +483,7 @@ def test_sp_must_be_aligned_where_it_is_used(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["ldxr w8, [x9]", "ldadd w8, w10, [x9]", "ldar w8, [x9]", "stlr wzr, [x9]"])
 @pytest.mark.parametrize("engine", ["lockstep", "machine"])
-def test_an_ordered_access_must_be_aligned(text: str, engine: str, tmp_path: Path) -> None:
+def test_an_ordered_access_must_be_aligned(text: str, engine: Engine, tmp_path: Path) -> None:
     code = assembly(" .arch armv8.1-a", "add x9, x1, #2", text, "ret")
     finding = stopped(code, tmp_path, engine=engine)
     assert (finding.kind, finding.source, "Arm ARM B2.8.2" in finding.says) == (

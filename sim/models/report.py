@@ -29,7 +29,12 @@ class ModelReport:
     @property
     def quantized(self) -> Sequence[LayerReport]:
         """Those that were compared and have a tensor with a scale: a net of real numbers has none."""
-        return [one for one in self.compared if any(self._has_scale(number) for number in _tensors_of(one))]
+        tensors = self.network.tensors
+        return [
+            one
+            for one in self.compared
+            if any(n >= 0 and tensors[n].scale is not None for n in (*one.layer.inputs, *one.layer.outputs))
+        ]
 
     @property
     def first_apart(self) -> LayerReport | None:
@@ -107,9 +112,6 @@ class ModelReport:
             f"{first.elements:,} elements {'is' if first.differing == 1 else 'are'} not {first.usual}"
         )
 
-    def _has_scale(self, number: int) -> bool:
-        return number >= 0 and self.network.tensors[number].scale is not None
-
     def _title(self, layer: LayerReport) -> str:
         output = self.network.tensors[layer.layer.outputs[layer.output]]
         return f"layer {layer.layer.number}, {layer.layer.operator} to {output.name},"
@@ -123,10 +125,6 @@ class ModelReport:
             "common": {kind: list(names) for kind, names in self.common.items()},
             "layers": [layer.as_json() for layer in self.layers],
         }
-
-
-def _tensors_of(one: LayerReport) -> Sequence[int]:
-    return (*one.layer.inputs, *one.layer.outputs)
 
 
 def _were(count: int, what: str, of: int = 0) -> str:

@@ -1,4 +1,3 @@
-#include <stddef.h>
 /* Lockstep in C: Unicorn calls `before_each` before each instruction, which compares what the last one did on both
    sides, then lets the machine execute this one by its step.  Nothing is decided here: where something differs, or an
    instruction has no step, or an access is not allowed, the run stops, and Python goes on (sim.call.native.lockstep). */
@@ -124,9 +123,15 @@ static void undo(Log *log) {
 
 /* Copy what `entry` may change of a state: the registers that it writes, and all that is no register. */
 static void copy_changed(State *to, const State *from, const Entry *entry) {
-  for (uint32_t left = entry->writes_v; left; left &= left - 1) memcpy(to->v[__builtin_ctz(left)], from->v[__builtin_ctz(left)], 16);
-  for (uint32_t left = entry->writes_x; left; left &= left - 1) to->x[__builtin_ctz(left)] = from->x[__builtin_ctz(left)];
-  memcpy(&to->pc, &from->pc, sizeof(State) - offsetof(State, pc));
+  for (uint32_t left = entry->writes_v; left; left &= left - 1) {
+    const int v = __builtin_ctz(left);
+    memcpy(to->v[v], from->v[v], 16);
+  }
+  for (uint32_t left = entry->writes_x; left; left &= left - 1) {
+    const int x = __builtin_ctz(left);
+    to->x[x] = from->x[x];
+  }
+  memcpy(&to->pc, &from->pc, sizeof(State) - __builtin_offsetof(State, pc));
 }
 
 /* Take back what the machine did of an instruction. */
@@ -267,7 +272,7 @@ static int advance(Lockstep *L, uint64_t pc) {
   }
   L->entry = entry;
   copy_changed(&L->before, S, entry);
-  L->before.x[31] = S->x[31];
+  L->before.x[31] = S->x[31]; /* what it accesses is held against sp */
   L->overflowed = 0;
   L->mine.lowest = ~0ULL;
   const uint32_t sticky = entry->flags & SATURATES ? S->fpsr & QC : 0;
