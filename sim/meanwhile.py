@@ -78,9 +78,9 @@ class _Copy:
 
     def tell(self, number: int | None, *given: object) -> None:
         """Let it do what is first (None), or begin an item, or finish one with what is given."""
+        self.is_busy = True  # from before it is told: Ctrl-C may come in between, and what is idle is waited for
         with suppress(BrokenPipeError):  # then there is no answer either
             self.pipe.send((number, given))
-        self.is_busy = True
         if number is not None and not given:
             self.begun.append(number)
 

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +107,22 @@ def test_no_copy_stays_where_results_are_not_wanted(tmp_path: Path) -> None:
     with spread_meanwhile(lambda: None, lambda item: item, finish, range(2), 2) as (_, results):
         assert next(results) == 0
     assert not any(Path("/proc", each.name).exists() for each in tmp_path.iterdir())
+
+
+def test_an_interrupt_as_a_copy_is_told_ends_what_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy knows what to do already, and this process has noted nothing of it yet."""
+    here, send = os.getpid(), Connection.send
+
+    def send_interrupted(pipe: Connection, message: object) -> None:
+        send(pipe, message)
+        if os.getpid() == here and message is not None:
+            raise KeyboardInterrupt
+
+    def first() -> None:
+        time.sleep(SECONDS)
+        (tmp_path / "done").touch()
+
+    monkeypatch.setattr(Connection, "send", send_interrupted)
+    with pytest.raises(KeyboardInterrupt), spread_meanwhile(first, given, given, range(2), 2):
+        pass
+    assert not (tmp_path / "done").exists()
