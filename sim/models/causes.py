@@ -27,7 +27,7 @@ from sim.models.network import AnyArray, Network, NetworkLayer, NetworkTensor, N
 from sim.models.questions import plain, question_of
 from sim.models.rules.multiplied import SIDES, Multiplied, one_unit_off
 
-CauseKind = Literal["rounding", "multiplier", "zero point", "bound", "bias"]
+CauseKind = Literal["rounding", "multiplier", "zero point", "bound", "bias", "move"]
 Int64Array = npt.NDArray[np.int64]
 Given = Mapping[int, AnyArray]
 _BIASES: Final = {"TRANSPOSE_CONV": 3}

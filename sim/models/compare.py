@@ -38,12 +38,15 @@ from sim.models.layers import (
     Several,
     ToReals,
 )
+from sim.models.moves import Moved, moved
 from sim.models.network import AnyArray, InputMissing, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.questions import is_one_of, question_of
 from sim.models.rules.average import EXACT
 from sim.models.rules.dequantizing import WAYS
 
 LayerOutcome = Literal["equal", "departs", "differs", "skipped"]
+MOVE: Final = "move"
+"""The kind of layers that only move numbers."""
 _KINDS: Final = {
     Requantized: "scaling",
     Added: "addition",
@@ -83,10 +86,11 @@ class LayerReport:
     kind are but is another, `differs` from all, or is `skipped` with the reason.
 
     `usual` is the convention that it departs or differs from: by it `differing` of `elements` are other numbers,
-    `first` is the first of them and `trace` what became of that one; `causes` are changes each of which would make
-    them all.  `along` has for each axis of the output how many differ at each of its places.  `instead` are the layers
-    that depart in this one's place where another convention, that as many layers are, is the usual one.  `users` says
-    of the conventions that give it whose they are.  `output` is which of the layer's outputs is told of.
+    `first` is the first of them and `trace` what became of that one, or `moved` where nothing is rounded; `causes` are
+    changes each of which would make them all.  `along` has for each axis of the output how many differ at each of its
+    places.  `instead` are the layers that depart in this one's place where another convention, that as many layers are,
+    is the usual one.  `users` says of the conventions that give it whose they are.  `output` is which of the layer's
+    outputs is told of.
     """
 
     layer: NetworkLayer
@@ -97,6 +101,7 @@ class LayerReport:
     causes: tuple[Cause, ...] = ()
     instead: tuple[int, ...] = ()
     trace: Trace | None = None
+    moved: Moved | None = None
     explanation: Explanation | None = None
     differing: int = 0
     elements: int = 0
@@ -118,6 +123,7 @@ class LayerReport:
             "instead": list(self.instead),
             "output": self.output,
             "trace": None if self.trace is None else self.trace.as_json(),
+            "moved": None if self.moved is None else self.moved.as_json(),
             "differing": self.differing,
             "elements": self.elements,
             "first": list(self.first),
@@ -163,12 +169,12 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
     try:
         made = _made(network, layer, given)
         if isinstance(made, Several):
-            return _moved_to_several(layer, made, given)
+            return _moved_to_several(network, layer, made, given)
         output = given[layer.outputs[0]]
         if isinstance(made, np.ndarray):
-            return _moved(layer, made, output)
+            return _moved(network, layer, given, made)
         if isinstance(made, ToReals):
-            return _of_reals(layer, made, output)
+            return _of_reals(network, layer, made, output)
         question = question_of(made, output)
         matches = sorted(_matches(question), key=lambda one: rank_of(one.rule.note, runtime))
     except InputMissing as error:
@@ -199,15 +205,24 @@ def _made(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) 
     return made
 
 
-def _moved(layer: NetworkLayer, made: AnyArray, output: AnyArray) -> LayerReport:
-    """Where numbers only get another shape."""
-    wrong = made != output
+def _moved(
+    network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray], made: AnyArray, which: int = 0
+) -> LayerReport:
+    """Where numbers are only put elsewhere, and nothing is rounded: of one output of the layer."""
+    output = given[layer.outputs[which]]
+    wrong = (made != output) & ((made == made) | (output == output))  # what is no number is alike
+    report = LayerReport(
+        layer=layer, outcome="differs" if wrong.any() else "equal", kind=MOVE, output=which, elements=output.size
+    )
     if not wrong.any():
-        return LayerReport(layer=layer, outcome="equal", conventions=(EXACT,), elements=output.size)
-    return _differing(LayerReport(layer=layer, outcome="differs"), wrong)
+        return replace(report, conventions=(EXACT,))
+    first, causes = moved(network, layer, given, which, made, output, int(np.flatnonzero(wrong)[0]))
+    return _differing(replace(report, moved=first, causes=causes), wrong)
 
 
-def _moved_to_several(layer: NetworkLayer, made: Several, given: Mapping[int, AnyArray]) -> LayerReport:
+def _moved_to_several(
+    network: Network, layer: NetworkLayer, made: Several, given: Mapping[int, AnyArray]
+) -> LayerReport:
     """Of every output that is among the tensors; the first that is other numbers is told of."""
     elements = 0
     for place, (number, part) in enumerate(zip(layer.outputs, made.parts, strict=True)):
@@ -215,14 +230,14 @@ def _moved_to_several(layer: NetworkLayer, made: Several, given: Mapping[int, An
             continue
         if part.shape != given[number].shape:
             raise NotComputed(f"it makes {list(part.shape)}, and its output {place} is {list(given[number].shape)}")
-        report = replace(_moved(layer, part, given[number]), output=place)
+        report = _moved(network, layer, given, part, place)
         if report.outcome == "differs":
             return report
         elements += part.size
-    return LayerReport(layer=layer, outcome="equal", conventions=(EXACT,), elements=elements)
+    return LayerReport(layer=layer, outcome="equal", kind=MOVE, conventions=(EXACT,), elements=elements)
 
 
-def _of_reals(layer: NetworkLayer, made: ToReals, output: AnyArray) -> LayerReport:
+def _of_reals(network: Network, layer: NetworkLayer, made: ToReals, output: AnyArray) -> LayerReport:
     """Which ways make the real numbers, each bit of them."""
     scale = made.scale
     names = tuple(
@@ -232,7 +247,14 @@ def _of_reals(layer: NetworkLayer, made: ToReals, output: AnyArray) -> LayerRepo
         layer=layer, outcome="equal" if names else "differs", kind="dequantization", conventions=names,
         elements=output.size, users={way.__name__: whose for way, whose in WAYS.items()},
     )  # fmt: skip
-    return report if names else _differing(report, made.exact != output)
+    if names:
+        return report
+    wrong = made.exact != output
+    element = tuple(int(one) for one in np.argwhere(wrong)[0])
+    name = network.tensors[layer.inputs[0]].name
+    first = Moved(element=element, tensor=name, place=element, expected=made.exact[element].item(),
+                  yours=output[element].item(), read=made.numbers[element].item())  # fmt: skip
+    return _differing(replace(report, moved=first), wrong)
 
 
 def _differing(report: LayerReport, wrong: npt.NDArray[np.bool_]) -> LayerReport:

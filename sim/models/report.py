@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sim.models.compare import LayerReport
+from sim.models.compare import MOVE, LayerReport
 from sim.models.network import Network
 from sim.models.questions import is_one_of, plain
 from sim.models.rules.average import EXACT
@@ -91,9 +91,10 @@ class ModelReport:
         apart, count = self.first_apart, len(self.compared)
         if apart is not None:
             differ = "differs" if apart.differing == 1 else "differ"
+            other = apart.usual or ("what it moves" if apart.kind == MOVE else "the nearest")
             return (
                 f"{self._title(apart)} is the first that no convention here gives: {apart.differing:,} of "
-                f"{apart.elements:,} elements {differ} from {apart.usual or 'the nearest'}"
+                f"{apart.elements:,} elements {differ} from {other}"
             )
         if not self.quantized:
             return "nothing quantized was compared"

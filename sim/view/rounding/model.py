@@ -12,7 +12,7 @@ from rich.table import Table
 
 from sim.explanation.explanation import place_of
 from sim.golden.registry.conventions import CONVENTIONS
-from sim.models.compare import LayerReport
+from sim.models.compare import MOVE, LayerReport
 from sim.models.cycles import NetworkCycles
 from sim.models.kernel_in_layer import KernelInLayer, TensorChange
 from sim.models.network import Network, NetworkLayer
@@ -81,6 +81,8 @@ def apart_sentences(layer: LayerReport) -> Iterator[str]:
         yield f"layer {layer.layer.number} or layer {others}: as many layers are the one convention as the other"
     if layer.trace is not None:
         yield f"layer {layer.layer.number}, {layer.trace}"
+    if layer.moved is not None:
+        yield f"layer {layer.layer.number}, {layer.moved}"
 
 
 def show_kernel_in_layer(run: KernelInLayer, console: Console) -> None:
@@ -176,6 +178,6 @@ def told_of_layer(report: ModelReport, layer: LayerReport) -> str:
         count = f"{layer.differing:,} of {layer.elements:,}{which} {differ}{usual}"
         told = f"{count}, the first is {place_of(layer.first)}"
         causes = ", ".join(dict.fromkeys(cause.kind for cause in layer.causes))
-        return f"{told}: {causes}" if causes else told
+        return f"{told}: {causes or layer.kind}" if causes or layer.kind == MOVE else told
     others = len(layer.conventions) - 1
     return report.convention_of(layer) + (f" and {others} more" if others else "")
