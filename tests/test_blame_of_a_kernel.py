@@ -294,7 +294,7 @@ def test_of_a_wrong_lane_that_is_a_bound_the_step_is_told_that_was_compared_with
     mismatch = check_job(kernel, Job(kernel.sources[0], (f"-{level}",)), vectors, engine="machine").mismatch
     assert mismatch is not None
     assert (mismatch.parted_at, mismatch.agreed) == ("halve", ("sum",))
-    assert (mismatch.source, mismatch.came_from) == (line_of(text, ">> 1"), "a[0], b[0]")
+    assert (mismatch.source, mismatch.came_from) == (line_of(text, ">> 1"), ("a[0]", "b[0]"))
 
 
 def bounded_kernel(text: str, folder: Path) -> Kernel:
@@ -340,7 +340,7 @@ def test_of_code_that_reads_no_array_the_first_step_is_told(level: str, tmp_path
     prototype = "void filled(const int32_t a[n], int32_t output[n], int32_t n, const struct { int32_t by; } *p)"
     domain = {"a": Domain(-99, 99), "n": Domain(1, 9), "p.by": Domain(1000, 2000)}
     found = mismatch_of(text, prototype, lambda inputs: {"twice": inputs["a"] * 2}, tmp_path, level, **domain)
-    assert (found.parted_at, found.instruction[:5], found.came_from) == ("twice", "add w", "no element of any array")
+    assert (found.parted_at, found.instruction[:5], found.came_from) == ("twice", "add w", ("no element of any array",))
 
 
 TABLE_OF_ROWS = """
@@ -365,4 +365,4 @@ def test_elements_behind_a_table_of_pointers_are_named_by_their_rows(level: str,
         TABLE_OF_ROWS, prototype, lambda inputs: {"sum": inputs["rows"].sum(axis=0)}, tmp_path, level, **domain
     )
     (lane,) = found.lane
-    assert found.came_from == f"rows[0][{lane}], rows[1][{lane}], rows[2][{lane}]"
+    assert found.came_from == tuple(f"rows[{row}][{lane}]" for row in range(3))

@@ -117,7 +117,7 @@ def test_an_access_out_of_bounds_is_found_with_array_bytes_and_line(
 def test_wrong_arithmetic_is_found_with_its_step_lane_and_line(broken: Broken, step: str, level: str) -> None:
     found = mismatch_of(broken, level)
     assert (found.parted_at, found.source in broken.places) == (step, True)
-    assert found.came_from == f"in[{found.lane[0]}]"
+    assert found.came_from == (f"in[{found.lane[0]}]",)
 
 
 @pytest.mark.parametrize(("broken", "register"), [(CLOBBERED_D8, "d8"), (CLOBBERED_X19, "x19")])

@@ -90,13 +90,13 @@ def checks() -> list[dict[str, Any]]:
     mismatch = Mismatch(
         engine="machine", output="out", lane=(0, 1), got=1, expected=2, inputs="a[0]=1", lanes_different=1,
         parted_at="shift", golden_step=3, agreed=("add",), instruction="add w0, w0, w1", source="f.c:3",
-        came_from="a[0]", conventions=("double_rounding",), explanation=("all lanes are wrong",),
+        came_from=("a[0]",), conventions=("double_rounding",), explanation=("all lanes are wrong",),
         fault=FaultLines(("f.c:3",), "add w0, w0, w1", ("add as sub",), "-O0", ("M at f.c:1",), ("f+0x4 (0x11004)",)),
         between=("f.c -O2", "f.c -O0"),
     )  # fmt: skip
     plain = Mismatch(
         engine="machine", output="out", lane=(), got="nan", expected=2, inputs="", lanes_different=1, parted_at=None,
-        golden_step=None, agreed=(), instruction="", source="", came_from="", conventions=(), explanation=(),
+        golden_step=None, agreed=(), instruction="", source="", came_from=(), conventions=(), explanation=(),
     )  # fmt: skip
     finding = GuardFinding(
         kind="over-read", says="reads byte 4 of a", instruction="ldr w0, [x0]", pc=0x11004, source="f.c:3", where="a",

@@ -149,7 +149,7 @@ def _mismatch(
         agreed=(),
         instruction="",
         source="",
-        came_from="",
+        came_from=(),
         conventions=comparison.agreeing_conventions(),
         explanation=tuple(explain_kernel(kernel, vectors.inputs, outputs)),
     )

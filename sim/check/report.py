@@ -30,10 +30,10 @@ class Mismatch:
     `parted_at` names the first step of the golden reference that the kernel does not reproduce for this lane (None
     where no step computes anything), `golden_step` its value; `instruction` and `source` are the first instruction
     that computed something else from what still agreed, or, without steps, the last one that computed the lane.
-    `came_from` are the array elements that reached the lane ("nothing: it was never written"), "" where the
-    implementation has no trace: then nothing is known of the way there.  `conventions` are the
-    other arithmetics that give all the outputs of this implementation, `explanation` the sentences of
-    `sim.explanation` about them, the nearest ones, a requantization that was recognised, and where the wrong lanes lie.
+    `came_from` are the array elements that reached the lane, or one text ("nothing: it was never written"), none where
+    the implementation has no trace: then nothing is known of the way there.  `conventions` are the other arithmetics
+    that give all the outputs of this implementation, `explanation` the sentences of `sim.explanation` about them, the
+    nearest ones, a requantization that was recognised, and where the wrong lanes lie.
     `fault` says which source lines are at fault, None where nobody looked; where it names one, `source` is that line.
     `between` are two builds that are compared without a golden reference: what the first gives is `expected`.
     """
@@ -50,7 +50,7 @@ class Mismatch:
     agreed: tuple[str, ...]
     instruction: str
     source: str
-    came_from: str
+    came_from: tuple[str, ...]
     conventions: tuple[str, ...]
     explanation: tuple[str, ...]
     fault: FaultLines | None = None
@@ -87,10 +87,10 @@ class Mismatch:
         return "\n".join(lines)
 
 
-def _first_of(names: str) -> str:
+def _first_of(names: Sequence[str]) -> str:
     """The first of many names, and how many there are."""
-    each = names.split(", ")
-    return names if len(each) <= _NAMED else f"{len(each):,} elements: {', '.join(each[:_NAMED])}, ..."
+    first = ", ".join(names[:_NAMED])
+    return first if len(names) <= _NAMED else f"{len(names):,} elements: {first}, ..."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,6 +300,8 @@ class Report:
         for outcome in self.outcomes:
             data = asdict(replace(outcome, coverage=None))
             del data["coverage"]
+            if outcome.mismatch is not None:  # one text, as the document's first version has it
+                data["mismatch"]["came_from"] = ", ".join(outcome.mismatch.came_from)
             implementations.append({**data, "forms": len(outcome.forms), "passed": not outcome.failure})
         return {
             "kernel": self.kernel,

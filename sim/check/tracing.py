@@ -39,10 +39,10 @@ class TracedLane:
     is_bound: bool
 
     @property
-    def came_from(self) -> str:
+    def came_from(self) -> tuple[str, ...]:
         if not self.written:
-            return "nothing: it was never written"
-        return ", ".join(self.elements) or "no element of any array"
+            return ("nothing: it was never written",)
+        return self.elements or ("no element of any array",)
 
 
 class LaneTracer:
