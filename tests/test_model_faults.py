@@ -316,3 +316,26 @@ def nets_of(content: Callable[[int], bytes], seeds: Iterable[int], folder: Path)
         (folder / "net.tflite").write_bytes(content(seed))
         network = read_tflite(folder / "net.tflite")
         yield network, clean(network, seed, "double_rounding")
+
+
+FACTORS = (("a", 0.05, 3), ("b", 0.05, -4), ("y", 0.5, 5))
+
+
+@pytest.mark.parametrize("activation", [0, 1])
+def test_a_zero_point_of_an_output_is_told_once_where_no_bound_moves_with_it(activation: int, tmp_path: Path) -> None:
+    """With RELU the lower bound is the zero point: then it is told whether that moves."""
+    networks = []
+    for fused in (0, activation):
+        made, shape = ModelWriter(), (1, 8, 8, 4)
+        a, b, y = (made.tensor(name, "int8", shape, unit, zero) for name, unit, zero in FACTORS)
+        made.layer("MUL", (a, b), (y,), "MulOptions", FusedActivationFunction=fused)
+        made.inputs, made.outputs = [a, b], [y]
+        (tmp_path / "net.tflite").write_bytes(made.content())
+        networks.append(read_tflite(tmp_path / "net.tflite"))
+    tensors = forward(networks[0], drawn_inputs(networks[0], 1), "double_rounding")
+    assert np.abs(tensors[y].astype(int)).max() < 127
+    tensors[y] = np.maximum(tensors[y] + 1, 5 if activation else -128).astype(np.int8)
+    (report,) = compared(networks[1], tensors)
+    zeros = [cause.told.split(", double")[0] for cause in report.causes if cause.kind == "zero point"]
+    alone = "with zero point 6 instead of 5 of the output, its bounds as they were"
+    assert zeros == ([alone] if activation else ["with zero point 6 instead of 5 of y"])

@@ -71,21 +71,24 @@ def causes_of(
         for change in (*staged, *islice(bounded, 1)):  # where one end does it, both do
             found.setdefault((change.kind, change.told), {})[base.rule.name] = None
     for kind, told, other, changed in _of_operands(network, layer):
+        before = _zero_point(network, layer)
+        by = _zero_point(other, changed) - before
         try:
             made = computed(other, changed, given)
             if isinstance(made, np.ndarray | ToReals | Several):
                 continue
             (asked,) = question_of(made, question.output).parts
         except NotComputed:
-            by = _zero_point(other, changed) - _zero_point(network, layer)
             for base in defined if by else ():  # a zero point that is prescribed: the numbers before the bounds move
-                moved = replace(base, rule=_Placed(base.rule, by))
+                moved = replace(base, rule=_Offset(base.rule, by))
                 if _gives(moved, part, yours, wrong[base.rule.name]):
                     found.setdefault((kind, told), {})[base.rule.name] = None
             continue
         except QuestionError:
             continue
         limits = asked.candidates[0].limits
+        if by and limits == part.candidates[0].limits:  # no bound moves with it: the same is told of the tensor
+            found.pop(("zero point", _placed(before + by, before)), None)
         for one in asked.candidates:
             name = one.rule.name
             if one.limits == limits and name in wrong and _gives(one, asked, yours, wrong[name]):
@@ -101,7 +104,7 @@ def _give(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Placed:
+class _Offset:
     """A rule whose numbers are so many more."""
 
     rule: CandidateRule
@@ -202,8 +205,11 @@ def _of_stage(part: QuestionPart, usual: Candidate, wrong: Int64Array) -> Iterat
             changed, told = replace(rule, scale=scale), f"the float32 scale{where} one unit in the last place {side}"
         yield _Change("multiplier", told, replace(usual, rule=changed))
         zero = rule.zero_point + by
-        told = f"zero point {zero} instead of {rule.zero_point} of the output, its bounds as they were"
-        yield _Change("zero point", told, replace(usual, rule=replace(rule, zero_point=zero)))
+        yield _Change("zero point", _placed(zero, rule.zero_point), replace(usual, rule=replace(rule, zero_point=zero)))
+
+
+def _placed(zero: int, before: int) -> str:
+    return f"zero point {zero} instead of {before} of the output, its bounds as they were"
 
 
 def _of_bounds(usual: Candidate, yours: Int64Array) -> Iterator[_Change]:
