@@ -212,7 +212,7 @@ def test_the_conventions_of_the_runtime_that_made_the_numbers_come_first(tmp_pat
     assert first["onnxruntime"][0].startswith("product_xnnpack of ")
     assert first["onnxruntime"][2] == "add_avx2"
     assert first["onnxruntime"][-1] == "product_xnnpack"
-    assert first["litert-no-delegate"][-1] == "double_rounding"
+    assert first["litert-no-delegate"][-1] == "double_rounding_ties_up"
     assert {sorted(report.conventions)[0] for report in compared(network, tensors, "onnxruntime")} == {
         sorted(report.conventions)[0] for report in compared(network, tensors)
     }

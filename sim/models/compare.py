@@ -40,7 +40,7 @@ from sim.models.layers import (
 )
 from sim.models.moves import Moved, moved
 from sim.models.network import AnyArray, InputMissing, ModelError, Network, NetworkLayer, NotComputed
-from sim.models.questions import is_one_of, question_of
+from sim.models.questions import OwnFirst, is_one_of, question_of
 from sim.models.rules.average import EXACT
 from sim.models.rules.dequantizing import WAYS
 
@@ -141,7 +141,7 @@ def compared(network: Network, tensors: Mapping[int, AnyArray], runtime: str = "
     given = network.constants | dict(tensors)
     reports = [_surveyed(network, layer, given, runtime) for layer in network.layers]
     usual = {kind: _usual([one for one in reports if one.kind == kind]) for kind in {one.kind for one in reports}}
-    return tuple(_told(network, report, given, usual.get(report.kind, ())) for report in reports)
+    return tuple(_told(network, report, given, usual.get(report.kind, ()), runtime) for report in reports)
 
 
 def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[int, AnyArray]:
@@ -174,9 +174,9 @@ def _surveyed(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArra
         if isinstance(made, np.ndarray):
             return _moved(network, layer, given, made)
         if isinstance(made, ToReals):
-            return _of_reals(network, layer, made, output)
-        question = question_of(made, output)
-        matches = sorted(_matches(question), key=lambda one: rank_of(one.rule.note, runtime))
+            return _of_reals(network, layer, made, output, runtime)
+        question = OwnFirst(question_of(made, output), runtime)
+        matches = _matches(question)
     except InputMissing as error:
         name = network.tensors[error.number].name if error.number >= 0 else ""
         told = f": {name!r} is not among the tensors" if name else ""
@@ -237,11 +237,13 @@ def _moved_to_several(
     return LayerReport(layer=layer, outcome="equal", kind=MOVE, conventions=(EXACT,), elements=elements)
 
 
-def _of_reals(network: Network, layer: NetworkLayer, made: ToReals, output: AnyArray) -> LayerReport:
+def _of_reals(network: Network, layer: NetworkLayer, made: ToReals, output: AnyArray, runtime: str) -> LayerReport:
     """Which ways make the real numbers, each bit of them."""
     scale = made.scale
     names = tuple(
-        way.__name__ for way in WAYS if np.array_equal(way(made.numbers, scale.scales[0], scale.zero_point), output)
+        way.__name__
+        for way in sorted(WAYS, key=lambda one: rank_of(WAYS[one], runtime))
+        if np.array_equal(way(made.numbers, scale.scales[0], scale.zero_point), output)
     )
     report = LayerReport(
         layer=layer, outcome="equal" if names else "differs", kind="dequantization", conventions=names,
@@ -310,8 +312,10 @@ def _is_alike(name: str, usual: str) -> bool:
     return is_one_of((name,), usual) or is_one_of((usual,), name)
 
 
-def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], usual: Sequence[_Usual]) -> LayerReport:
-    """With what parts a layer from the usual conventions, where it does."""
+def _told(
+    network: Network, report: LayerReport, given: Mapping[int, AnyArray], usual: Sequence[_Usual], runtime: str
+) -> LayerReport:
+    """With what parts a layer from the usual conventions, where it does; those of the runtime come first."""
     layer = report.layer
     parts_from = [one for one in usual if layer.number in one.others]
     if not report.kind or (report.outcome == "equal" and not parts_from):
@@ -319,7 +323,7 @@ def _told(network: Network, report: LayerReport, given: Mapping[int, AnyArray], 
     made, output = _made(network, layer, given), given[layer.outputs[0]]
     if isinstance(made, np.ndarray | ToReals | Several):
         return report
-    question = question_of(made, output)
+    question = OwnFirst(question_of(made, output), runtime)
     (part,), matches = question.parts, _matches(question)
     explanation = answer(question)
     nearest = tuple(one.split(" then ")[0] for near in explanation.nearest for one in near.names)

@@ -16,7 +16,7 @@ from sim.explanation.limits import Range, limits_of
 from sim.explanation.question import OutputStage, Question, QuestionError, QuestionPart, Requantization, Sum, combined
 from sim.explanation.rule import Candidate, CandidateRule, Operands
 from sim.golden.addition import AddParameters, Quantization
-from sim.golden.registry.conventions import CONVENTIONS
+from sim.golden.registry.conventions import CONVENTIONS, rank_of
 from sim.kernels.pool.golden import Sums
 from sim.models.layers import Activated, Added, Averaged, ByRules, FromReals, Normalized, Pooled, Requantized
 from sim.models.network import AnyArray
@@ -95,6 +95,30 @@ def question_of(
     stage = OutputStage(factor, made.zero_point, bounds, axis)
     scaled = Requantization(output, made.accumulators, None, stage)
     return scaled if made.real is None else WithRealBias(scaled, made.real)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnFirst:
+    """A question whose candidates are in another order: under the same bounds those of a runtime come first."""
+
+    question: Question
+    runtime: str
+
+    @property
+    def output(self) -> AnyArray:
+        return self.question.output
+
+    @cached_property
+    def parts(self) -> Sequence[QuestionPart]:
+        return [self._ordered(part) for part in self.question.parts]
+
+    def _ordered(self, part: QuestionPart) -> QuestionPart:
+        bounds = list(dict.fromkeys(one.limits for one in part.candidates))
+
+        def rank(one: Candidate) -> tuple[int, int]:
+            return bounds.index(one.limits), rank_of(one.rule.note, self.runtime)
+
+        return replace(part, candidates=sorted(part.candidates, key=rank))
 
 
 @dataclass(frozen=True, eq=False)

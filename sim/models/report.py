@@ -44,25 +44,46 @@ class ModelReport:
     @cached_property
     def common(self) -> Mapping[str, tuple[str, ...]]:
         """By kind of layer (scaling, product, addition, pooling, ...), those that every layer of the kind shares."""
+        return {
+            kind: tuple(name for name, count in of.items() if count == len(self._by_kind[kind]))
+            for kind, of in self.spread.items()
+        }
+
+    @cached_property
+    def spread(self) -> Mapping[str, Mapping[str, int]]:
+        """By kind of layer, of how many layers each convention is one, the widest first."""
+        found = {}
+        for kind, layers in self._by_kind.items():
+            names = dict.fromkeys(name for own in layers for name in own)
+            counts = {name: sum(is_one_of(tuple(own), name) for own in layers) for name in names}
+            found[kind] = dict(sorted(counts.items(), key=lambda one: -one[1]))
+        return found
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Sequence[Mapping[str, None]]]:
+        """The conventions of each layer that rounds and that some give, whatever the bounds, in their order."""
         found: dict[str, list[dict[str, None]]] = {}
         for layer in self.compared:
             if layer.outcome == "equal" and layer.kind and layer.conventions[0] != EXACT:
                 names = dict.fromkeys(name.split(" then ")[0] for name in layer.conventions)
                 found.setdefault(layer.kind, []).append(names)
-        every = {kind: dict.fromkeys(name for names in layers for name in names) for kind, layers in found.items()}
-        return {
-            kind: tuple(name for name in names if all(is_one_of(tuple(own), name) for own in found[kind]))
-            for kind, names in every.items()
-        }
+        return found
 
     def convention_of(self, layer: LayerReport) -> str:
-        """The one of a layer's conventions that is told: of those that all layers share where there is one."""
-        shared = {name for names in self.common.values() for name in names}
-        whatever = {plain(name) for name in shared}
-        return next(
-            (name for name in layer.conventions if name.split(" then ")[0] in shared | whatever),
-            (*layer.conventions, "")[0],
-        )
+        """The one of a layer's conventions that is told: the first of those that the most layers of its kind are.
+
+        A convention counts with each way to derive its multiplier, and then the way.
+        """
+        counts = self.spread.get(layer.kind, {})
+        most: dict[str, int] = {}
+        for name, count in counts.items():
+            most[plain(name)] = max(most.get(plain(name), 0), count)
+
+        def spread(name: str) -> tuple[int, int]:
+            rounding = name.split(" then ")[0]
+            return most.get(plain(rounding), 0), counts.get(rounding, 0)
+
+        return max(layer.conventions, key=spread, default="")
 
     def outputs_of(self, layer: LayerReport) -> Sequence[str]:
         """The names of what a layer makes."""

@@ -171,16 +171,24 @@ def convention_named(name: str) -> Convention:
 
 
 RUNTIMES = {
-    "litert": ("LiteRT", "XNNPACK's fp32", "XNNPACK"),
-    "litert-no-delegate": ("TFLite", "ruy"),
-    "litert-reference": ("TFLite",),
-    "tflite-micro": ("TFLite", "CMSIS-NN"),
+    "litert": ("LiteRT", "XNNPACK's fp32", "XNNPACK", "but its reference"),
+    "litert-no-delegate": (
+        "without delegates",
+        "but its reference",
+        "NEON helper for four rows",
+        "TFLite's default build",
+        "optimised QUANTIZE",
+        "TFLite",
+        "ruy",
+    ),
+    "litert-reference": ("TFLite's reference", "TFLite's default build", "reference QUANTIZE of TFLite", "TFLite"),
+    "tflite-micro": ("TensorFlow Lite Micro", "TFLite's reference", "TFLite's default build", "TFLite", "CMSIS-NN"),
     "onnxruntime": ("ONNX Runtime",),
     "onnx-reference": ("ONNX QuantizeLinear",),
 }
 """By what `lanewise model --against` calls a runtime, the names that users of conventions have of its arithmetic.
 
-Its own first: of XNNPACK's conventions LiteRT has those in float32.
+Its own first: of XNNPACK's conventions LiteRT has those in float32, and each set of TFLite's kernels its own way.
 """
 
 

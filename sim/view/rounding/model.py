@@ -149,12 +149,15 @@ def shared_sentences(report: ModelReport) -> Iterator[str]:
     of_apart = {layer.kind for layer in report.apart}
     for kind, names in report.common.items():
         which = "every other layer" if kind in of_apart else "every layer"
-        yield f"{kind}: {_told_of_shared(names, which, report.users_of(names[0]) if names else '')}"
+        if names:
+            yield f"{kind}: {_told_of_shared(names, which, report.users_of(names[0]))}"
+        else:
+            widest, count = next(iter(report.spread[kind].items()))
+            of = which.replace("every", "all")
+            yield f"{kind}: no convention is shared by {of}s; the most that are one, {count}, are {widest}"
 
 
 def _told_of_shared(names: Sequence[str], which: str, whose: str) -> str:
-    if not names:
-        return f"no convention is shared by {which.replace('every', 'all')}s"
     known = CONVENTIONS.get(plain(names[0]))
     users = f"used by {known.users}" if known is not None else f"used by {whose}" if whose else ""
     if len(names) == 1:
