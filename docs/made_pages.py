@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -20,21 +19,8 @@ from typer.testing import CliRunner
 from isa.catalogue import forms_matching
 from isa.instruction import Form
 from sim.command.app import app
-from sim.explanation.addition import addition_rules
-from sim.explanation.rule import CandidateRule
-from sim.golden.addition import AddParameters
-from sim.golden.layers.bilinear import Resizing
 from sim.golden.registry.conventions import CONVENTIONS
-from sim.models.layers import Activated, Averaged, Normalized
-from sim.models.network import TensorScale
-from sim.models.rules.average import WAYS, Rounded
-from sim.models.rules.averaging import averaging_rules
-from sim.models.rules.functions.activated import activation_rules
-from sim.models.rules.functions.normalizing import normalizing_rules
-from sim.models.rules.functions.sloping import over_root_rules, sloping_rules
-from sim.models.rules.interpolating import CutInterpolation, interpolating_rules
-from sim.models.rules.quantizing import quantizing_rules
-from sim.models.rules.subtracting import subtracting_rules
+from sim.models.rules.conventions import examples
 from sim.prove.separation import separate
 from sim.view.isa import show_mnemonics
 from sim.view.rounding.conventions import show_separated
@@ -103,67 +89,18 @@ def layer_conventions_page() -> Iterator[str]:
         "# Conventions of whole layers", "",
         "What `lanewise model` names layers by that are more than sums and one of [the conventions](conventions.md): "
         "softmax, means, functions of one number, differences, images that are resized. Their arithmetic is in "
-        "[the specification](../spec/neighbours.md), sections 23 and 27 to 43.", "",
+        "[the specification](../spec/neighbours.md), sections 23 and 27 to 43. `lanewise conventions --between A B` "
+        "tells two of a kind apart.", "",
     )  # fmt: skip
-    for kind, by_type in _rules_of_layers().items():
-        found: dict[str, tuple[str, list[str]]] = {}
-        for types, rules in by_type.items():
-            for rule in rules:
-                found.setdefault(rule.name.split(" of ")[0], (rule.note, []))[1].append(types)
+    for kind in dict.fromkeys(example.layer for example in examples()):
+        found: dict[str, tuple[str, dict[str, None]]] = {}
+        for example in examples():
+            for name, way in example.ways.items() if example.layer == kind else ():
+                found.setdefault(name.split(" of ")[0], (way.users, {}))[1][example.type] = None
         yield from (f"## {kind}", "", "| convention | of | used by |", "| --- | --- | --- |")
-        for name, (note, of_types) in found.items():
-            yield f"| `{name}` | {', '.join(dict.fromkeys(of_types))} | {note} |"
+        for name, (users, types) in found.items():
+            yield f"| `{name}` | {', '.join(types)} | {users} |"
         yield ""
-
-
-def _rules_of_layers() -> dict[str, dict[str, Sequence[CandidateRule]]]:
-    """The rules that layers of each type have, of parameters of which all are defined."""
-    scale, types = TensorScale(np.ones(1, np.float32), np.zeros(1, np.int64), 0), ("int8", "uint8", "int16")
-    numbers = {dtype: np.zeros((1, 1), dtype) for dtype in types}
-    images, three = {dtype: np.zeros((1, 2, 2, 1), dtype) for dtype in types}, (scale, scale, scale)
-    of_powers = TensorScale(np.full(1, 2.0**-12, np.float32), scale.zero_points, 0)
-
-    def functions(name: str, of: Sequence[str], to: TensorScale | None) -> dict[str, Sequence[CandidateRule]]:
-        every = {
-            dtype: Activated(numbers=numbers[dtype], function=name, scale=scale if to else of_powers, to=to, alpha=-0.5)
-            for dtype in of
-        }
-        return {dtype: activation_rules(one) for dtype, one in every.items()}
-
-    softmax = {
-        (dtype, to): Normalized(numbers=numbers[dtype], scale=scale, to=scale, dtype=to, beta=1)
-        for dtype, to in (("int8", "int8"), ("uint8", "uint8"), ("int8", "int16"), ("uint8", "int16"), ("int16",) * 2)
-    }
-    of_onnx = Normalized(numbers=numbers["uint8"], scale=scale, to=scale, dtype="uint8", beta=None)
-    means = {
-        dtype: Averaged(
-            sums=np.zeros((1, 1, 1, 1), np.int64), count=1, dtype=dtype, scale=scale, to=scale, is_of_images=True
-        )
-        for dtype in types
-    }
-    return {
-        "SOFTMAX": {f"{one} to {other}": normalizing_rules(made) for (one, other), made in softmax.items()},
-        "Softmax of ONNX": {"bytes": normalizing_rules(of_onnx)},
-        "MEAN": {dtype: averaging_rules(made) for dtype, made in means.items()},
-        "LOGISTIC": functions("logistic", types, None),
-        "TANH": functions("tanh", types, None),
-        "Sigmoid and Tanh of ONNX": functions("logistic", types[:2], scale),
-        "HARD_SWISH": functions("hard_swish", types[:2], scale),
-        "LEAKY_RELU": functions("leaky_relu", types, scale),
-        "AVERAGE_POOL_2D": {"int8": [Rounded(way) for way in WAYS]},
-        "SUB": {dtype: subtracting_rules(three, bits, False) for dtype, bits in zip(types, (8, 8, 16), strict=True)},
-        "PRELU": {dtype: sloping_rules(three) for dtype in types},
-        "L2_NORMALIZATION": {dtype: over_root_rules(zero) for dtype, zero in (("int8", 0), ("uint8", 128))},
-        "RESIZE_BILINEAR": {dtype: interpolating_rules(images[dtype], Resizing(2, 2, False, False)) for dtype in types},
-        "Resize of ONNX": {"bytes": [CutInterpolation(np.zeros(1, np.float32))]},
-        "Real numbers to bytes and int16": {
-            dtype: [*quantizing_rules(np.zeros(1, np.float32), np.float32(1), 0, np.dtype(dtype))] for dtype in types
-        },
-        "Add of ONNX": {
-            dtype: [rule for rule in addition_rules(AddParameters(), np.dtype(dtype)) if "ONNX" in rule.note]
-            for dtype in types[:2]
-        },
-    }
 
 
 def instruction_pages() -> Iterator[tuple[str, Iterator[str]]]:

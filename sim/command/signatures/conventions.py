@@ -23,6 +23,8 @@ def conventions(
 ) -> None:
     """List the conventions that systems are known to use, by family: formula, who uses it, rows of the differences.
 
+    Those of whole layers follow, as `lanewise model` names them, by the layers that may be them.
+
     With --between: corners and all numbers of 16 bits are tried, the plainest parameters first; where none tells the
     two apart, the solver is asked for all operands, if both are also written as lane expressions.
     """

@@ -11,11 +11,12 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from sim.golden.registry.record import Convention
+from sim.models.rules.conventions import LayerConvention, LayersApart
 from sim.prove.separation import Separated
 
 
-def show_conventions(conventions: Sequence[Convention], console: Console) -> None:
-    """By family: name, rows of docs/spec/known_differences.md, formula, users."""
+def show_conventions(conventions: Sequence[Convention], of_layers: Sequence[LayerConvention], console: Console) -> None:
+    """By family: name, rows of docs/spec/known_differences.md, formula, users; then those of layers, by kind."""
     for family, members in groupby(conventions, key=lambda convention: convention.family):
         operands = escape(", ".join(operand.name for operand in family.operands))
         console.print(f"[bold underline]{escape(family.name)}[/bold underline] of {operands}", highlight=False)
@@ -25,9 +26,36 @@ def show_conventions(conventions: Sequence[Convention], console: Console) -> Non
             for line in (member.formula, f"used by {member.users}"):
                 console.print(Padding(escape(line), (0, 0, 0, 6)), highlight=False)
         console.print()
+    for layers, of_kind in groupby(of_layers, key=lambda convention: convention.layers):
+        console.print(f"[bold underline]{escape(', '.join(layers))}[/bold underline], a whole layer", highlight=False)
+        for one in of_kind:
+            console.print(f"  [bold]{escape(one.name)}[/bold]", highlight=False)
+            users = f"; used by {one.users}" if one.users else ""
+            console.print(Padding(escape(f"of {', '.join(one.types)}{users}"), (0, 0, 0, 6)), highlight=False)
+        console.print()
     rows = "rows are those of docs/spec/known_differences.md in lanewise's sources"
     between = "`lanewise conventions --between ONE OTHER` gives the smallest case of any two"
-    console.print(f"{len(conventions)} conventions; {rows}; {between}", highlight=False)
+    count = len(conventions) + len(of_layers)
+    console.print(f"{count} conventions; {rows}; {between}", highlight=False)
+
+
+def show_layers_apart(apart: LayersApart, console: Console) -> None:
+    """What an element is made of and what both conventions make of it, or how many were tried without finding any."""
+    of = f"{apart.of}, {apart.parameters}" if apart.parameters else apart.of
+    if apart.verdict == "not told apart":
+        lines = [f"[yellow]not told apart[/yellow] by {apart.tried:,} elements of small layers: {escape(apart.of)}"]
+    else:
+        operands = ", ".join(f"{name} {value}" for name, value in apart.operands.items())
+        lines = [f"{escape(operands)}  ({escape(of)})"]
+        width = max(len(name) for name in (*apart.names, "exact value"))
+        lines += [
+            f"{escape(name):{width}}  [bold]{result}[/bold]"
+            for name, result in zip(apart.names, apart.results, strict=True)
+        ]
+        if apart.exact is not None:
+            lines.append(f"{'exact value':{width}}  {float(apart.exact):.10g}")
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
 
 
 def show_separated(separated: Separated, console: Console) -> None:
