@@ -22,6 +22,8 @@ from sim.debug.calls import debug_function, debug_kernel
 from sim.debug.commands import HELP, SessionCommands
 from sim.debug.session import Session
 from sim.debug.spots import SpotError
+from sim.debug.trace.selection import Selection
+from sim.debug.trace.text import json_trace, text_trace
 from sim.kernels import parse_prototype
 from sim.kernels.kernel import Kernel
 from sim.kernels.kernel_file import load_kernel
@@ -105,6 +107,27 @@ def test_a_fault_in_code_without_lines_is_handed_over_by_its_place(folder: Path)
     assert opened.exit_code == 0, opened.output
     assert f"fault at {place}" in opened.stdout
     assert any(line.startswith("before ") and f" {place} " in line for line in opened.stdout.splitlines())
+
+
+def test_what_was_inlined_is_told_with_its_function_and_the_line_of_the_call(tmp_path: Path) -> None:
+    helper = "static inline __attribute__((always_inline)) int rounded(int x) {\n    return x * 77;\n}\n"
+    (tmp_path / "f.c").write_text(f"{helper}void f(const int *x, int *y) {{\n    *y = rounded(*x);\n}}\n")
+    session = Session(debug_function(tmp_path / "f.c", "f", ["5", "zeros:1"], ("-O1",)))
+    calls = "of rounded, inlined at f.c:5"
+    (step,) = [line for line in text_trace(session, Selection(0, None)) if " mul " in line]
+    assert step.endswith(f"({calls})")
+    (record,) = [one for one in map(json.loads, json_trace(session, Selection(0, None))) if "mul" in one["instruction"]]
+    assert (record["source"], record["inlined"]) == ("f.c:2", calls)
+    session.goto_end()
+    assert [(way.source, way.inlined) for way in session.why("y[0]").steps if "mul" in way.instruction] == [
+        ("f.c:2", calls)
+    ]
+    number = session.find("f.c:5", 0)
+    session.goto(0)
+    commands = SessionCommands(session)
+    assert number == 0  # the load; then the product, which is on that line too, and by the name of the function
+    assert commands.answer("run rounded").splitlines()[-1].endswith(f"({calls})")
+    assert session.find("f.c:5", 1) == session.position
 
 
 def test_of_a_lane_never_written_a_session_stands_at_the_line_that_is_handed_over(tmp_path: Path) -> None:

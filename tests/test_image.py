@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from isa.decode import decode
 from sim.toolchain import compilers as toolchain
-from sim.toolchain.image import LARGEST_IMAGE, Image, ImageError, SourceLine, nearest
+from sim.toolchain.dwarf.code_lines import SourceLine
+from sim.toolchain.image import LARGEST_IMAGE, Image, ImageError, nearest
 from sim.toolchain.objects import open_image
 
 KERNEL = """\
@@ -197,6 +198,77 @@ def test_an_intrinsic_of_gcc_is_of_the_line_that_calls_it(folder: Path, level: s
     assert {name: found[name] for name in expected} == expected
 
 
+NESTED = """\
+#define INLINE static inline __attribute__((always_inline)) int
+INLINE inner(int x) {
+    return x * 3;
+}
+INLINE outer(int x) {
+    return inner(x) ^
+           inner(x + 1);
+}
+"""
+USER = """\
+#include "nested.h"
+int f(int a) {
+    int b = outer(a);
+    return b -
+           inner(b);
+}
+"""
+CALLS = {  # where each call stands in the texts above
+    "",
+    "of outer, inlined at user.c:3",
+    "of inner, inlined at nested.h:6 of outer, inlined at user.c:3",
+    "of inner, inlined at nested.h:7 of outer, inlined at user.c:3",
+    "of inner, inlined at user.c:5",
+}
+
+
+def calls_of(image: Image, name: str) -> set[str]:
+    function = image.symbol(name)
+    return {image.inlined_at(pc) for pc in range(function.address, function.address + function.size, 4)}
+
+
+@pytest.mark.parametrize("dwarf", ["-gdwarf-4", "-gdwarf-5"])
+def test_code_that_was_inlined_names_its_function_and_the_lines_of_the_calls(folder: Path, dwarf: str) -> None:
+    (folder / "nested.h").write_text(NESTED)
+    image = built(folder, "user.c", USER, "-O0", dwarf)
+    assert calls_of(image, "f") == CALLS
+    assert calls_of(image.moved(1 << 16), "f") == CALLS
+    (product, *_) = [call for call in image.inlined if call.function == "inner" and call.line.line == 5]
+    assert image.full_place_of(product.start) == "nested.h:3 of inner, inlined at user.c:5"
+
+
+@pytest.mark.skipif(shutil.which(GCC) is None, reason=f"{GCC} is not installed")
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+def test_what_gcc_inlined_names_its_function_and_the_lines_of_the_calls(folder: Path, level: str) -> None:
+    (folder / "nested.h").write_text(NESTED)
+    (folder / "user.c").write_text(USER)
+    subprocess.run([GCC, level, "-g", "-c", "user.c"], cwd=folder, check=True)
+    found = calls_of(open_image(folder / "user.o", "f"), "f")
+    assert found <= CALLS
+    assert "of inner, inlined at nested.h:7 of outer, inlined at user.c:3" in found
+
+
+def test_code_without_a_line_is_of_the_line_of_the_call_that_it_was_inlined_at(folder: Path) -> None:
+    """As what an optimizer has made of instructions of several lines; the row before it is of another function."""
+    inner = '#define INLINE static inline __attribute__((always_inline)) int\n#line 0 "zero.c"\nINLINE inner(int x) {\n'
+    text = f'{inner}#line 0 "zero.c"\nreturn x / 7; }}\nint f(int a) {{\n#line 20\nreturn a ^ inner(a); }}\n'
+    image = built(folder, "zero.c", text, "-O1")
+    (call,) = [call for call in image.inlined if call.function == "inner"]
+    assert image.source_line(call.start) is None
+    assert image.place_of(call.start) == "zero.c:20"
+
+
+def test_a_function_that_is_only_inlined_is_refused_with_its_callers(folder: Path) -> None:
+    (folder / "nested.h").write_text(NESTED)
+    image = built(folder, "user.c", USER + "int g(int a) { return f(inner(a)); }\n", "-O0")
+    says = r"'inner' only where it was inlined: in f at user.c:3, user.c:5; in g at user.c:7; name f, or write __attr"
+    with pytest.raises(ImageError, match=says):
+        image.symbol("inner")
+
+
 CIRCLE = """
 .file 1 "a.c"
 .file 2 "b.h"
@@ -207,7 +279,8 @@ nop
 ret
 .section .debug_abbrev
 .byte 1, 0x11, 1, 0x10, 0x17, 0, 0                      // a unit with DW_AT_stmt_list
-.byte 2, 0x2e, 1, 1, 0x13, 0, 0, 0                      // a function with DW_AT_sibling
+.byte 2, 0x2e, 1, 1, 0x13, 0, 0                         // a function with DW_AT_sibling
+.byte 3, 0x1d, 0, 0, 0, 0                               // what is inlined, of which there is none
 .section .debug_info
 .4byte 2f - 1f
 1: .2byte 5

@@ -12,7 +12,8 @@ from sim.check.repair.alternative import NEAR, Alternative
 from sim.check.repair.callers import called_otherwise, calls_by_line, only_from
 from sim.check.repair.code import Access, Source
 from sim.check.repair.macros import macros_used
-from sim.toolchain.image import Image, SourceLine
+from sim.toolchain.dwarf.code_lines import SourceLine
+from sim.toolchain.image import Image
 from support.code_of_lines import START, Segment, Symbol, code_of
 from support.one_instruction import State, left_by, named
 

@@ -503,6 +503,24 @@ def test_code_without_source_lines_is_no_line() -> None:
 
 
 @pytest.mark.slow
+def test_a_fault_in_what_was_inlined_names_the_function_and_its_call(tmp_path: Path) -> None:
+    text = "for (int i = 0; i < n; ++i)\noutput[i] =\nsum(a[i], b[i]);"
+    kernel = faulty_kernel(Faulty(text, lambda i: wide(i, "a") - wide(i, "b"), BYTES), tmp_path)
+    source = kernel.sources[0]
+    helper = "static inline __attribute__((always_inline)) int sum(int x, int y) {\nreturn x + y;\n}\n"
+    source.write_text(source.read_text().replace("void kernel", f"{helper}void kernel"))
+    image = build(source, "-O0")
+    fault = fault_of_build(image, kernel, make_vectors(kernel, 60, seed=1), "-O0")
+    assert fault is not None
+    assert str(fault).startswith("fault at kernel.c:3 of sum, inlined at kernel.c:9: every lane is right with ")
+
+
+def test_faults_on_several_lines_are_told_apart_from_the_calls_that_they_were_inlined_at() -> None:
+    fault = FaultLines(lines=("k.h:3", "k.c:9"), repairs=("add as sub",), inlined=("of f, inlined at k.c:9", ""))
+    assert str(fault) == ("fault among k.h:3 of f, inlined at k.c:9; k.c:9: every lane is right with add as sub")
+
+
+@pytest.mark.slow
 def test_of_code_without_source_lines_the_instruction_at_fault_is_named_by_function_and_address(tmp_path: Path) -> None:
     fault = Faulty(EACH + "output[i] = a[i] + b[i]; }", lambda i: wide(i, "a") - wide(i, "b"), BYTES)
     kernel = faulty_kernel(fault, tmp_path)

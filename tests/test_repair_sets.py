@@ -18,7 +18,7 @@ from sim.check.repair.numbers import other_numbers
 from sim.check.repair.rounded_once import rounded_once
 from sim.check.repair.tables import other_elements
 from sim.check.repair.wider import wider
-from sim.toolchain.image import SourceLine
+from sim.toolchain.dwarf.code_lines import SourceLine
 from support.code_of_lines import START, Segment, Symbol, code_of
 from support.one_instruction import State, elements, left_by, register_of
 

@@ -12,7 +12,7 @@ import pytest
 
 from sim.toolchain import kept
 from sim.toolchain.compilers import build
-from sim.toolchain.image import SourceLine
+from sim.toolchain.dwarf.code_lines import SourceLine
 from sim.toolchain.tools import ToolchainError
 from support.sources import HEADER_USER, SUM, Write, code
 

@@ -412,7 +412,7 @@ class Lockstep:
         return tuple(Input(str(p), pc if p.file == "pc" else self._before.read(p)) for p in places)
 
     def _source(self, pc: int) -> str:
-        return self._image.place_of(pc) if self._image is not None else "no source line"
+        return self._image.full_place_of(pc) if self._image is not None else "no source line"
 
 
 def _stored_nothing(step: Step) -> bool:

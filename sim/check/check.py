@@ -220,7 +220,7 @@ class JobRun:
                 if isinstance(error, GuardError):
                     self._findings[str(error)] = error.finding
                 pc = error.pc if isinstance(error, ExecutionError) else None
-                source = f" ({self._image.place_of(pc)})" if self._image is not None and pc is not None else ""
+                source = f" ({self._image.full_place_of(pc)})" if self._image is not None and pc is not None else ""
                 return f"input set {number}: {error}{source}"
             except KeyboardInterrupt:
                 self._interrupted = True
@@ -242,10 +242,11 @@ class JobRun:
             return None
         lane, finding = self._clearest_finding(comparison)
         parted, node = finding.parting, finding.writer if finding.parting is None else finding.parting.node
-        source = ""
+        source, inlined = "", ""
         if node is not None:
-            pc = node.recorded.pc
-            source = self._image.place_of(pc) if self._image is not None and pc is not None else "intrinsics"
+            pc, source = node.recorded.pc, "intrinsics"
+            if self._image is not None and pc is not None:
+                source, inlined = self._image.place_of(pc), self._image.inlined_at(pc)
         outputs = [result.outputs[lane.engine] for result in self._results]
         sets = self._vectors.inputs  # where one stands twice, its lanes are the same
         return Mismatch(
@@ -261,6 +262,7 @@ class JobRun:
             agreed=parted.agreed if parted is not None else (),
             instruction=node.recorded.occurrence.instruction.text if node is not None else "",
             source=source,
+            inlined=inlined,
             came_from=finding.came_from,
             conventions=comparison.agreeing_conventions(),
             explanation=tuple(explain_kernel(self._kernel, self._vectors.inputs, outputs)),

@@ -29,7 +29,8 @@ class Mismatch:
 
     `parted_at` names the first step of the golden reference that the kernel does not reproduce for this lane (None
     where no step computes anything), `golden_step` its value; `instruction` and `source` are the first instruction
-    that computed something else from what still agreed, or, without steps, the last one that computed the lane.
+    that computed something else from what still agreed, or, without steps, the last one that computed the lane;
+    `inlined` says by which calls it came into its function (`Image.inlined_at`), "" where it was written there.
     `came_from` are the array elements that reached the lane, or one text ("nothing: it was never written"), none where
     the implementation has no trace: then nothing is known of the way there.  `conventions` are the other arithmetics
     that give all the outputs of this implementation, `explanation` the sentences of `sim.explanation` about them, the
@@ -55,6 +56,7 @@ class Mismatch:
     explanation: tuple[str, ...]
     fault: FaultLines | None = None
     between: tuple[str, str] | None = None
+    inlined: str = ""
 
     def __str__(self) -> str:
         element = element_name(self.output, self.lane)
@@ -63,17 +65,14 @@ class Mismatch:
             first, second = self.between
             gives = f"{element}: {first} gives {self.expected}, {second} {self.got}; neither is taken as right"
             return f"{gives}  ({lanes})\n  inputs {self.inputs}"
+        source = f"{self.source} {self.inlined}".rstrip()
         located = self.fault is not None and bool(self.fault.lines)
         if self.parted_at is None:
-            last = (
-                f"; computed last by {self.instruction} ({self.source})"
-                if self.instruction
-                else "; nothing computed it"
-            )
+            last = f"; computed last by {self.instruction} ({source})" if self.instruction else "; nothing computed it"
             parting = f"no golden step tells where it parts{'' if located else last}"
         else:
             after = f" after {self.agreed[-1]!r}" if self.agreed else ""
-            at = f"; first different: {self.instruction} ({self.source})" if self.instruction and not located else ""
+            at = f"; first different: {self.instruction} ({source})" if self.instruction and not located else ""
             parting = (
                 f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
             )
@@ -142,7 +141,10 @@ class Outcome:
             return self
         told = replace(self.mismatch, fault=fault)
         if len(fault.lines) == 1:
-            told = replace(told, source=(*fault.addresses, *fault.lines)[0], instruction=fault.instruction)
+            told = replace(
+                told, source=(*fault.addresses, *fault.lines)[0], instruction=fault.instruction,
+                inlined=next(iter(fault.inlined), ""),
+            )  # fmt: skip
         return replace(self, mismatch=told, failure=self.failure.replace(str(self.mismatch), str(told)))
 
     @property

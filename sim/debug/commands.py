@@ -113,7 +113,9 @@ class SessionCommands:
             return "\n".join([*told, f"end     {here:9d}  the call has returned"])
         instruction = session.instruction
         text = instruction.text if instruction else str(session.timeline.fault or "no instruction that can be executed")
-        return "\n".join([*told, f"next    {here:9d}  {session.machine.pc:#x}  {session.source:18} {text}"])
+        calls = session.inlined_at(session.machine.pc)
+        calls = f"  ({calls})" if calls else ""
+        return "\n".join([*told, f"next    {here:9d}  {session.machine.pc:#x}  {session.source:18} {text}{calls}"])
 
     def _step(self, rest: str) -> str:
         self.session.step(_count(rest))

@@ -24,6 +24,7 @@ from sim.check.origin import LaneOrigin, bits_of
 from sim.debug.calls import DebugError, DebuggedCall, Trouble, debug_other_build
 from sim.debug.conditions import At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.difference import SessionDifference, difference
+from sim.debug.parting import parting_number
 from sim.debug.spots import Number, Spot, SpotError, bytes_at, find_spot, lane_numbers
 from sim.debug.timeline import Execution, Timeline
 from sim.debug.way import LaneWay
@@ -100,6 +101,13 @@ class Session:
         place = self.call.image.place_of(pc) if self.call.image is not None else ""
         return place if place.isprintable() else repr(place)  # a file may be named in control sequences
 
+    def inlined_at(self, pc: int) -> str:
+        """By which calls an instruction came into its function, behind its line: "of rounded, inlined at kernel.c:41";
+        "" where it was written there.
+        """
+        calls = self.call.image.inlined_at(pc) if self.call.image is not None else ""
+        return calls if calls.isprintable() else repr(calls)
+
     def goto(self, number: int) -> None:
         """Be before instruction `number`, or at the end where there are fewer."""
         self.timeline.goto(number)
@@ -156,16 +164,22 @@ class Session:
         return At(frozenset(each.start for each in self.code_of(text.strip())))
 
     def code_of(self, text: str) -> list[range]:
-        """The addresses of the code of an address, FILE:LINE or function.  Raises SpotError."""
+        """The addresses of the code of an address, of FILE:LINE with what was inlined there, or of a function, which
+        may have none but where it was inlined.  Raises SpotError.
+        """
         image = self.call.image
         if re.fullmatch(r"0[xX][0-9a-fA-F]+", text) and int(text, 16) < 1 << 64:
             return [range(int(text, 16), int(text, 16) + 4, 4)]
         if image is not None and (line := _LINE.fullmatch(text)):
             found = [range(start, end, 4) for start, end, at in image.lines if str(at) == text]
+            found += [range(call.start, call.end, 4) for call in image.inlined if str(call.line) == text]
             if not found:
                 raise SpotError(f"no instruction was compiled from {line[1]} line {line[2]}")
             return found
         if image is not None and re.match(r"[^\W\d]|\.", text):
+            found = [range(call.start, call.end, 4) for call in image.inlined if call.function == text]
+            if found and text not in image.symbols:
+                return found
             try:
                 symbol = image.symbol(text)
             except ImageError as error:
@@ -418,7 +432,7 @@ class Session:
             return None
         number: int | None = trouble.before
         if trouble.mismatch is not None:
-            number = self._parting()
+            number = parting_number(self)
         elif trouble.pc is not None:
             number = self.find_back(At(frozenset([trouble.pc])), trouble.before)
         elif trouble.spot:
@@ -438,52 +452,6 @@ class Session:
         steps = {name: bits_of(value) for name, value in steps_at(self._all_golden_steps, position).items()}
         given = {pointer.name: 0 for pointer in kernel.signature.pointers}
         return list(Lineage(address=0, origin=LaneOrigin((), ()), steps=steps, inputs=given).computed_steps.items())
-
-    def marked(self, way: LaneWay) -> LaneWay:
-        """A way on which the step is marked where the wrong lane of the call parts from the golden reference.
-
-        That is of a line that a check has found at fault, or has blamed: the instruction that the check has blamed or
-        that this call alone lets one blame, if it is there, else the last one of the line.  Without such a line on the
-        way it is what this call lets one blame, unless the check has found the line: then no step is marked.  Without
-        golden steps nothing but such a check can know it: what is blamed is only what wrote the lane last.  Nothing
-        parts in what holds the value of a golden step, unless the check knows better.  It may have decided what the
-        lane became, or made an address.  The way of another lane is not changed.
-        """
-        mismatch = self.trouble.mismatch if self.trouble is not None else None
-        if mismatch is None or self.spot_of(mismatch.output, mismatch.lane)[1:] != way.spot[1:]:
-            return way
-        is_known = mismatch.parted_at is not None or self.call.faults
-        own = (mismatch.instruction, mismatch.source) if is_known else ("", "")
-        blamed = self.call.blamed
-        lines = self.call.faults or (blamed[1],)
-        wanted = [*(each for each in (blamed, own) if each[1] in lines), *lines, *([] if self.call.faults else [own])]
-        for each in filter(any, wanted):
-            for name, steps in (("steps", way.steps), ("decisions", way.decisions), ("addresses", way.addresses)):
-                at = [n for n, step in enumerate(steps) if each in ((step.instruction, step.source), step.source)]
-                # of a line alone it is the last that it computed: its loads part in nothing
-                number = next(iter(at[::-1] if each in lines else at), None)
-                if number is not None and (self.call.faults or not steps[number].golden):
-                    marked = (*steps[:number], replace(steps[number], parts=True), *steps[number + 1 :])
-                    changed: dict[str, Any] = {name: marked}
-                    return replace(way, **changed)
-        return way
-
-    def _parting(self) -> int:
-        """The number of the instruction where the wrong lane parts; of a line at fault that has no instruction on its
-        way, of the last of the nearest line before it that has; without one, of the last that wrote it, or of the call.
-        """
-        way = self.wrong_way
-        assert way is not None  # there is a wrong lane
-        number = next((step.number for step in (*way.steps, *way.decisions, *way.addresses) if step.parts), None)
-        for fault in (each for each in self.call.faults if number is None and ":" in each):
-            file, _, line = fault.rpartition(":")
-            places = [(*step.source.rpartition(":")[::2], step.number) for step in way.steps]
-            before = [(int(its), at) for name, its, at in places if name == file and int(its) < int(line)]
-            number = max(before, default=(0, number))[1]
-        if number is None:
-            self.goto_end()
-            number = way.steps[-1].number if way.steps else self.position - 1
-        return number
 
     def spot_of(self, output: str, lane: tuple[int, ...]) -> Spot:
         """An element of an output."""

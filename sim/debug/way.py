@@ -17,7 +17,8 @@ class WhyStep:
     that was computed, else a signed number.  `events` say what was lost in it: "rounded", "tie", "truncated",
     "saturated", "wrapped".  `golden` is the step of the golden reference whose value it holds, `parts` says that here
     the way leaves the golden reference.  `is_copy`: it was only moved.  `made_of` are the steps that it was computed
-    from, by their place among all.
+    from, by their place among all.  `inlined` says by which calls the instruction came into its function, as
+    `Image.inlined_at` does.
     """
 
     number: int
@@ -32,11 +33,13 @@ class WhyStep:
     golden: str = ""
     parts: bool = False
     made_of: tuple[int, ...] = ()
+    inlined: str = ""
 
     def __str__(self) -> str:
         notes = [*self.events]
         notes += [f"golden {self.golden}"] if self.golden else []
         notes += ["parts from the golden reference here"] if self.parts else []
+        notes += [self.inlined] if self.inlined else []
         told = f"  {', '.join(notes)}" if notes else ""
         return f"#{self.number:<8} {self.source:18} {self.instruction:40} {self.lane} = {self.value}{told}"
 

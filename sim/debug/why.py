@@ -22,6 +22,7 @@ from sim.call.native.recorder import Array, Recording
 from sim.check.origin import MEMORY, Byte, Node, OriginWalk, copied_bytes, keeps_number, source_bytes, written_lanes
 from sim.debug.conditions import Decides
 from sim.debug.events import event_conditions
+from sim.debug.parting import marked
 from sim.debug.spots import Spot
 from sim.debug.timeline import Timeline
 from sim.debug.way import LaneWay, WhyStep
@@ -112,7 +113,7 @@ def why_of(session: Session, spot: Spot) -> LaneWay:
         golden=session.golden_steps(spot), is_cut=len(found.nodes) >= MOST,
     )  # fmt: skip
     session.goto(here)
-    return replace(session.marked(told), unoptimized=_lines_unoptimized(session, told))
+    return replace(marked(session, told), unoptimized=_lines_unoptimized(session, told))
 
 
 def _lines_unoptimized(session: Session, way: LaneWay) -> tuple[str, ...]:
@@ -184,8 +185,8 @@ class _Way:
             assert execution is not None  # it was found
             pc, instruction = execution.step.pc, execution.step.instruction
             found[branch, "pc"] = WhyStep(
-                number=branch, pc=pc, source=session.source_of(pc), instruction=instruction.text, lane="pc",
-                value=execution.step.next_pc, bits=64,
+                number=branch, pc=pc, source=session.source_of(pc), inlined=session.inlined_at(pc),
+                instruction=instruction.text, lane="pc", value=execution.step.next_pc, bits=64,
             )  # fmt: skip
             for place in execution.occurrence.registers:
                 if place != Place("pc"):
@@ -300,7 +301,8 @@ def _told(session: Session, node: Node, is_copy: bool) -> WhyStep:
     is_vector = isinstance(write.place, Place) and write.place.file == "v"
     conditions = event_conditions(write.lanes[node.lane], is_vector) if is_lane and not is_copy else {}
     return WhyStep(
-        number=node.index, pc=pc, source=session.source_of(pc), instruction=occurrence.instruction.text,
+        number=node.index, pc=pc, source=session.source_of(pc), inlined=session.inlined_at(pc),
+        instruction=occurrence.instruction.text,
         lane=_lane_name(session, node, evaluation), value=_number(session, node, evaluation), bits=node.bits,
         is_copy=is_copy, events=tuple(name for name, condition in conditions.items() if evaluation.value(condition)),
     )  # fmt: skip

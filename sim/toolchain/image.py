@@ -4,10 +4,9 @@ The only file that imports pyelftools. Malformed input of any kind leaves here a
 """
 
 import io
-import posixpath
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -19,15 +18,13 @@ from zlib import crc32
 
 from elftools.construct.core import MetaArray
 from elftools.construct.lib.container import Container
-from elftools.dwarf.compileunit import CompileUnit
 from elftools.dwarf.dwarfinfo import DWARFInfo
-from elftools.dwarf.lineprogram import LineProgram
 from elftools.elf.descriptions import describe_e_machine
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from isa.errors import LanewiseError
-from sim.toolchain.dwarf.call_sites import by_caller, call_sites
+from sim.toolchain.dwarf.code_lines import CodeLines, InlinedCall, SourceLine, code_lines
 
 LARGEST_IMAGE = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
 
@@ -108,20 +105,10 @@ class Unfinished:
     thread: ThreadBlock | None = None
 
 
-@dataclass(frozen=True)
-class SourceLine:
-    """A line of a source file, the file as the compiler named it; str() gives "kernel.c:41"."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{posixpath.basename(self.file)}:{self.line}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Image:
-    """A linked program. `lines` are (start, end, line), sorted, end excluded; `symbols` prefer global to local.
+    """A linked program. `lines` are (start, end, line), sorted, end excluded; `symbols` prefer global to local;
+    `inlined` are the calls that compilers have put the function in the place of, sorted.
 
     `missing` are symbols that nothing defines, each bound to an address where no memory is, so that whoever gets there
     is stopped (`missing_at`); `unfilled` are variables whose content is in a library that is not there.  `needed` are
@@ -137,6 +124,7 @@ class Image:
     symbols: Mapping[str, Symbol]
     lines: tuple[tuple[int, int, SourceLine], ...]
     file: bytes = field(repr=False)
+    inlined: tuple[InlinedCall, ...] = ()
     missing: Mapping[str, int] = field(default_factory=dict)
     unfilled: Mapping[str, range] = field(default_factory=dict)
     needed: tuple[str, ...] = ()
@@ -162,7 +150,8 @@ class Image:
             code = [range(s.address, s.address + s.size) for s in segments if "x" in s.permissions]
             told = _split_off(path, elf)
             telling = elf if told is None else _aarch64(path, told)
-            lines = [entry for entry in _lines(path, telling) if any(entry[0] in addresses for addresses in code)]
+            told_of_code = _told_of_code(path, telling)
+            lines = [entry for entry in told_of_code.lines if any(entry[0] in addresses for addresses in code)]
             # Locals come first in the table (System V ABI), so a global of the same name replaces them.
             entries = _symbol_entries(telling)
             symbols = {name: Symbol(name, entry["st_value"], entry["st_size"]) for name, entry in entries}
@@ -176,12 +165,12 @@ class Image:
                 for name, symbol in symbols.items()
                 if name not in missing and not name.startswith(MISSING_PREFIX)
             }
-            sorted_lines = tuple(sorted(lines, key=lambda entry: entry[:2]))
             return Image(
                 path=path,
                 segments=segments,
                 symbols=there,
-                lines=sorted_lines,
+                lines=tuple(sorted(lines, key=lambda entry: entry[:2])),
+                inlined=told_of_code.inlined,
                 file=data if told is None else told,
                 missing=missing,
                 unfinished=replace(_unfinished(elf), thread=_thread_block(path, elf, segments)),
@@ -192,6 +181,7 @@ class Image:
         segments = tuple(replace(segment, address=segment.address + offset) for segment in self.segments)
         symbols = {name: replace(symbol, address=symbol.address + offset) for name, symbol in self.symbols.items()}
         lines = tuple((start + offset, end + offset, line) for start, end, line in self.lines)
+        inlined = tuple(each.moved(offset) for each in self.inlined)
         left = self.unfinished
         unfinished = Unfinished(
             left.bias + offset,
@@ -200,7 +190,7 @@ class Image:
             tuple(_moved(table, offset) for table in left.constructors),
             left.thread and replace(left.thread, template=_moved(left.thread.template, offset)),
         )
-        return replace(self, segments=segments, symbols=symbols, lines=lines, unfinished=unfinished)
+        return replace(self, segments=segments, symbols=symbols, lines=lines, inlined=inlined, unfinished=unfinished)
 
     @property
     def absent(self) -> dict[str, range]:
@@ -215,6 +205,8 @@ class Image:
         """The defined symbol of that name; ImageError with near names when there is none."""
         if name in self.symbols:
             return self.symbols[name]
+        if calls := [call for call in self.inlined if call.function == name]:
+            raise ImageError(f"{self.path} has {name!r} only where it was inlined: {self._callers_of(calls)}")
         # Those in no segment are of debug information, where the assembler's own labels are kept.
         names = [
             one.name
@@ -223,10 +215,48 @@ class Image:
         ]
         raise ImageError(f"{self.path} defines no symbol {name!r}; it defines {nearest(name, names)}")
 
+    def _callers_of(self, calls: Sequence[InlinedCall]) -> str:
+        """Which functions with code of their own some calls were inlined in, and what to do about it."""
+        starts = [(at, name) for at, name in self._starts if any(at in places for places in self._code)]
+        callers = dict[str, dict[SourceLine, None]]()
+        for call in calls:
+            at = bisect_right(starts, call.start, key=lambda entry: entry[0]) - 1
+            outer = self.inlined_calls(call.start)[-1]
+            callers.setdefault(starts[at][1] if at >= 0 else "code without a name", {})[outer.line] = None
+        told = "; ".join(f"in {name} at {', '.join(map(str, lines))}" for name, lines in callers.items())
+        first = next(iter(callers))
+        return f"{told}; name {first}, or write __attribute__((noinline)) before the function and compile it again"
+
+    @property
+    def _code(self) -> list[range]:
+        return [range(s.address, s.address + s.size) for s in self.segments if "x" in s.permissions]
+
     def source_line(self, address: int) -> SourceLine | None:
         """The line that the instruction at the address was compiled from; None where the compiler recorded none."""
         at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
         return self.lines[at][2] if at >= 0 and address < self.lines[at][1] else None
+
+    def inlined_at(self, address: int) -> str:
+        """By which calls an instruction came into the function that it is in, to be read behind its line: "of rounded,
+        inlined at fixed.h:21 of scaled, inlined at kernel.c:41"; "" where it was written there.
+        """
+        return " ".join(map(str, self.inlined_calls(address)))
+
+    def inlined_calls(self, address: int) -> tuple[InlinedCall, ...]:
+        """The calls by which an instruction came into the function that it is in, the innermost one first."""
+        found = (bisect_right(starts, address) - 1 for starts in self._inlined_starts)
+        calls = [each[at] for each, at in zip(self._inlined_by_depth, found, strict=True) if at >= 0]
+        return tuple(call for call in reversed(calls) if address < call.end)
+
+    @cached_property
+    def _inlined_by_depth(self) -> list[list[InlinedCall]]:
+        """Those of one depth do not overlap."""
+        depths = sorted({call.depth for call in self.inlined})
+        return [[call for call in self.inlined if call.depth == depth] for depth in depths]
+
+    @cached_property
+    def _inlined_starts(self) -> list[list[int]]:
+        return [[call.start for call in calls] for calls in self._inlined_by_depth]
 
     def from_debug_information(self, read: Callable[[DWARFInfo], _Result]) -> _Result:
         """What `read` makes of the debug information; ImageError where that is malformed."""
@@ -240,20 +270,33 @@ class Image:
 
     def place_of(self, address: int) -> str:
         """The source line of an instruction as text, "near kernel.c:41" where only an instruction before it in its
-        function has one; "kernel+0x1c" where none has, "0x1101c" where no function is known either.
+        function has one, or in what was inlined at the same call; the line of that call where none has.  "kernel+0x1c"
+        where nothing in the function has a line, "0x1101c" where no function is known either.
         """
-        line = self.source_line(address)
-        if line is not None:
-            return str(line)
+        own = self.source_line(address)
+        if own is not None:
+            return str(own)
         segment = max((each.address for each in self.segments if each.address <= address), default=address)
         before = bisect_right(self._starts, address, key=lambda entry: entry[0]) - 1
         start, name = self._starts[before] if before >= 0 else (segment, "")
         if start < segment:
             start, name = segment, ""
-        at = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
-        if at >= 0 and self.lines[at][0] >= start:
-            return f"near {self.lines[at][2]}"
+        last = bisect_right(self.lines, address, key=lambda entry: entry[0]) - 1
+        inlined = self.inlined_at(address)
+        for row, _, line in map(self.lines.__getitem__, range(last, -1, -1)):
+            if row < start:
+                break
+            if self.inlined_at(row) == inlined:
+                return f"near {line}"
+        if calls := self.inlined_calls(address):
+            return str(calls[0].line)
+        if last >= 0 and self.lines[last][0] >= start:
+            return f"near {self.lines[last][2]}"
         return f"{name}+{address - start:#x}" if name else f"{address:#x}"
+
+    def full_place_of(self, address: int) -> str:
+        """The source line with the calls by which it came there, if it was inlined: `place_of` and `inlined_at`."""
+        return f"{self.place_of(address)} {self.inlined_at(address)}".rstrip()
 
     def runs_as(self, other: "Image") -> bool:
         """Whether the other is the same program, with the same bytes and names at the same addresses."""
@@ -446,12 +489,11 @@ def _dwarf(elf: ELFFile) -> DWARFInfo:
     return elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
 
 
-def _lines(path: Path, elf: ELFFile) -> Iterator[tuple[int, int, SourceLine]]:
-    """Where each line begins and ends; code inlined wrappers, as of gcc's intrinsics, is of the line that calls them.
+def _told_of_code(path: Path, elf: ELFFile) -> CodeLines:
+    """What debug information says of the code.
 
     The size is bounded before anything is unpacked: sections may be compressed, or be zeros that the file does not
-    hold; those of the older compressed form (.zdebug_info) do not tell what they will be.  A row holds until the next
-    one; end_sequence and line 0 (the compiler's own code) end it and begin nothing.
+    hold; those of the older compressed form (.zdebug_info) do not tell what they will be.
     """
     if elf.has_section(".zdebug_info"):
         raise ImageError(f"{path} has debugging information in GNU's old compressed form; strip it or compile it again")
@@ -459,23 +501,4 @@ def _lines(path: Path, elf: ELFFile) -> Iterator[tuple[int, int, SourceLine]]:
     if size > LARGEST_IMAGE:
         limit = f"at most {LARGEST_IMAGE >> 20} MiB is allowed: strip it"
         raise ImageError(f"{path} has {size} bytes of debugging information; {limit}")
-    dwarf = _dwarf(elf)
-    programs: dict[int, tuple[LineProgram, list[CompileUnit]]] = {}  # several units may share one line program
-    for unit in dwarf.iter_CUs():
-        if program := dwarf.line_program_for_CU(unit):
-            programs.setdefault(program.program_start_offset, (program, []))[1].append(unit)
-    for program, units in programs.values():
-        rows = [entry.state for entry in program.get_entries() if entry.state is not None]
-        compiled_in = units[-1].get_top_DIE().attributes.get("DW_AT_comp_dir")
-        root = compiled_in.value if compiled_in else b""
-        first = 0 if program.header["version"] >= 5 else 1  # in DWARF 4 directory 0 is the unit's own
-        directories = [root] * first + list(program.header["include_directory"])
-        paths = ((root, directories[file["dir_index"]], file["name"]) for file in program.header["file_entry"])
-        files = {index: posixpath.join(*parts).decode(errors="replace") for index, parts in enumerate(paths, first)}
-        has_headers = len({row.file for row in rows}) > 1  # entries of types and variables are many: not read in vain
-        sites = sorted(site for unit in units if has_headers for site in call_sites(unit) if site.file in files)
-        for row, following in pairwise(rows):
-            if not row.end_sequence and row.line > 0:
-                for start, end, site in by_caller(row.address, following.address, sites):
-                    file, line = (row.file, row.line) if site is None else (site.file, site.line)
-                    yield start, end, SourceLine(files[file], line)
+    return code_lines(_dwarf(elf))

@@ -20,10 +20,10 @@ class GuardFinding:
     """One thing that a call did and must not do, or, where `harmless`, need not have done.
 
     `instruction` (its text), `pc` and `source` (such as "kernel.c:41") say where; they are empty and None where no
-    instruction did it, or where none is known, as in a program of intrinsics.  `where` names the array, the register
-    or "the stack", `first` to `last` are the bytes of it: of an array from its first byte on, of the stack from sp at
-    the call.  `output` and `lane` are the output that it reached.  `says` is the sentence that follows the
-    instruction.
+    instruction did it, or where none is known, as in a program of intrinsics; `inlined` is what `Image.inlined_at`
+    says of it.  `where` names the array, the register or "the stack", `first` to `last` are the bytes of it: of an
+    array from its first byte on, of the stack from sp at the call.  `output` and `lane` are the output that it reached.
+    `says` is the sentence that follows the instruction.
     """
 
     kind: Kind
@@ -31,6 +31,7 @@ class GuardFinding:
     instruction: str = ""
     pc: int | None = None
     source: str = ""
+    inlined: str = ""
     where: str = ""
     first: int | None = None
     last: int | None = None
@@ -39,7 +40,8 @@ class GuardFinding:
     harmless: bool = False
 
     def __str__(self) -> str:
-        at = "" if self.pc is None else f"{self.instruction or 'the instruction'} at {self.pc:#x} ({self.source}) "
+        place = f"{self.source} {self.inlined}".rstrip()
+        at = "" if self.pc is None else f"{self.instruction or 'the instruction'} at {self.pc:#x} ({place}) "
         return f"{self.kind}: {at}{self.says}"
 
 

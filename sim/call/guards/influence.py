@@ -183,20 +183,21 @@ class _Repetition:
             return f"reached {element_name(target.output, target.lane)}"
         if use.branch is None:
             return "decided whether the call goes on"
-        return f"decided where {use.branch.instruction.text} ({self._caller.image.place_of(use.branch.pc)}) went"
+        return f"decided where {use.branch.instruction.text} ({self._caller.image.full_place_of(use.branch.pc)}) went"
 
     def at(self, step: Step | None, kind: Kind, said: str, breach: Breach) -> GuardFinding:
         """The finding, with its instruction where one is known."""
         if step is None:
             return GuardFinding(kind=kind, says=said, where=breach.where, first=breach.first, last=breach.last)
-        source = self._caller.image.place_of(step.pc)
+        image = self._caller.image
         text = step.instruction.text
         return GuardFinding(
             kind=kind,
             says=said,
             instruction=text,
             pc=step.pc,
-            source=source,
+            source=image.place_of(step.pc),
+            inlined=image.inlined_at(step.pc),
             where=breach.where,
             first=breach.first,
             last=breach.last,

@@ -186,6 +186,7 @@ class Watch:
             instruction=instruction,
             pc=pc,
             source=self._image.place_of(pc),
+            inlined=self._image.inlined_at(pc),
             where=breach.where,
             first=breach.first,
             last=breach.last,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Place
+from sim.toolchain.dwarf.code_lines import SourceLine
 from sim.toolchain.dwarf.data_lines import data_lines
-from sim.toolchain.image import Image, ImageError, SourceLine
+from sim.toolchain.image import Image, ImageError
 
 _SLOT: Final = re.compile(r"(?P<verb>ld|st)u?r(?P<part>s?[bhw]?) (?P<letter>[bhsdqwx])(?P<number>\d+|zr), \[[^\]]*\]")
 _MOVE: Final = re.compile(r"f?mov (?P<to>[dwx])\d+, (?P<source>[vdwx])(?P<number>\d+)(?:\.d\[(?P<half>\d)\])?")
@@ -62,6 +63,12 @@ class ExecutedCode:
     def address(self, pc: int) -> str:
         """Where an instruction is in the code, such as "kernel+0x1c (0x1101c)"."""
         return f"{self._image.place_of(pc)} ({pc:#x})"
+
+    def inlined(self, line: str, changed: Iterable[int]) -> str:
+        """By which calls the code of a line came into its function, or those of its instructions that are changed."""
+        of_line = [pc for pc in changed if self.line(pc) == line]
+        places = of_line or [pc for pc in self._addresses if self.line(pc) == line]
+        return " and ".join(filter(None, dict.fromkeys(map(self._image.inlined_at, places))))
 
     def start(self, pc: int) -> int:
         """Where the function begins that an instruction is in."""

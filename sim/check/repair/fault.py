@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 FAULT_PLACE: Final = re.compile(r".+:\d+|.+\+0x[0-9a-f]+")
@@ -19,7 +20,8 @@ class FaultLines:
     words, none where only the lines are known; `instruction` is the first one that was changed; `build` are the flags
     of the build on which they were tried; `addresses` say where the changes are in code without source lines, such as
     "kernel+0x1c (0x1101c)".  `macros` are those of the same file that the lines use, with their own
-    lines: what they come to stands on the line of their use, wherever it is wrong.
+    lines: what they come to stands on the line of their use, wherever it is wrong.  `inlined` says of each line by
+    which calls its code came into the function that it is in, as `Image.inlined_at` does.
     """
 
     lines: tuple[str, ...] = ()
@@ -28,6 +30,7 @@ class FaultLines:
     build: str = ""
     macros: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    inlined: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.lines and not self.repairs:
@@ -37,7 +40,8 @@ class FaultLines:
         elif not any(":" in line for line in self.lines):
             place = f"fault at {' or '.join(self.addresses or self.lines)}, in code without source lines"
         else:
-            place = f"fault at {self.lines[0]}" if len(self.lines) == 1 else f"fault among {', '.join(self.lines)}"
+            told = [f"{line} {calls}".rstrip() for line, calls in zip_longest(self.lines, self.inlined, fillvalue="")]
+            place = f"fault {'at' if len(told) == 1 else 'among'} {('; ' if any(self.inlined) else ', ').join(told)}"
             place += f" (or in what it uses: {', '.join(self.macros)})" if self.macros else ""
         built = f", compiled at {self.build}" if self.build else ""
         return f"{place}: every lane is right with {'; or with '.join(self.repairs)}{built}" if self.repairs else place

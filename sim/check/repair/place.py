@@ -106,9 +106,12 @@ def fault_of_build(
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
     first = repairs[0].changes[0].original.text if repairs else ""
     changed = dict.fromkeys(code.address(repair.changes[0].pc) for repair in repairs[:TOLD])
+    pcs = [change.pc for repair in repairs for change in repair.changes]
+    shown = lines if len(lines) <= MOST else ()
     return FaultLines(
-        lines if len(lines) <= MOST else (), first, (*told[:TOLD], *more), build if lines else "",
+        shown, first, (*told[:TOLD], *more), build if lines else "",
         addresses=() if any(":" in line for line in lines) else tuple(changed),
+        inlined=tuple(code.inlined(line, pcs) for line in shown),
     )  # fmt: skip
 
 

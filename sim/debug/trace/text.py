@@ -41,8 +41,9 @@ def text_trace(session: Session, selection: Selection) -> Iterator[str]:
 
 
 def json_trace(session: Session, selection: Selection) -> Iterator[str]:
-    """JSON objects a line: number, pc, source, instruction, registers by name with the lanes they were written in
-    ("v3.4s"), memory as address, hexadecimal bytes in their order, and whether they were stored.
+    """JSON objects a line: number, pc, source, `inlined` if it was (`Image.inlined_at`), instruction, registers by name
+    with the lanes they were written in ("v3.4s"), memory as address, hexadecimal bytes in their order, and whether they
+    were stored.
 
     Lanes of floating point are texts, as JSON has no NaN.
     """
@@ -75,11 +76,14 @@ def _in_order(lines: dict[int, str]) -> Iterator[str]:
 def _text_form(session: Session, pc: int, instruction: Instruction, registers: list[ShownRegister]) -> str:
     head = f"{pc:#x}  {session.source_of(pc):18} {instruction.text:40}".replace("%", "%%")
     parts = [f"{each.name} ={' %s' * each.lanes}" for each in registers]
-    return f"%9d  {head} {'  '.join(parts)}".rstrip()
+    calls = session.inlined_at(pc).replace("%", "%%")
+    return f"%9d  {head} {'  '.join(parts)}{f'  ({calls})' if calls else ''}".rstrip()
 
 
 def _json_form(session: Session, pc: int, instruction: Instruction, registers: list[ShownRegister]) -> str:
-    known = {"pc": f"{pc:#x}", "source": session.source_of(pc), "instruction": instruction.text}
+    known = {"pc": f"{pc:#x}", "source": session.source_of(pc)}
+    known |= {"inlined": calls} if (calls := session.inlined_at(pc)) else {}
+    known |= {"instruction": instruction.text}
     head = json.dumps(known)[1:-1].replace("%", "%%")
     parts = []
     for each in registers:

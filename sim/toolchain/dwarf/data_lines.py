@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sim.toolchain.image import Image, SourceLine
+from sim.toolchain.dwarf.code_lines import SourceLine
+from sim.toolchain.image import Image
 
 _ADDR: Final = 0x03
 _ADDRX: Final = 0xA1
