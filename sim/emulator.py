@@ -39,8 +39,8 @@ from isa.lane import Place
 from isa.refusals import TRAP_REASONS
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, UnsupportedInstruction
 from sim.machine.executable import executable
-from sim.machine.memory import Memory, Region
-from sim.machine.registers import RegisterFile, RegisterStorage
+from sim.machine.memory import Memory, Region, as_address
+from sim.machine.registers import RegisterFile, RegisterStorage, as_register
 from sim.machine.trace import Step
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _property(file: str, text: str) -> property:
     """A register that has no number, as a property."""
     place = Place(file)
     return property(
-        lambda self: self.read(place), lambda self, value: self.write(place, value % (1 << place.bits)), None, text
+        lambda self: self.read(place), lambda self, value: self.write(place, as_register(value, place.bits)), None, text
     )
 
 
@@ -254,7 +254,7 @@ class Emulator:
         Those that `on_undefined` executes count.  Raises MemoryFault, Trap and UnsupportedInstruction with `pc` at the
         instruction that could not be executed.
         """
-        until = None if until is None else until % 2**64
+        until = None if until is None else as_address(until)
         if (max_instructions is not None and max_instructions <= 0) or self.pc == until:
             return 0
         if self.pc % 4:

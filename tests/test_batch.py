@@ -185,7 +185,7 @@ def test_lanes_are_seen_as_any_type() -> None:
 
 def test_one_number_goes_into_every_member() -> None:
     batch = Batch(3)
-    batch.v[0], batch.x[0], batch.sp, batch.nzcv = 1 << 127, -1, (1 << 64) + 16, 4
+    batch.v[0], batch.x[0], batch.sp, batch.nzcv = 1 << 127, -1, 16, 4
     assert batch.v[0][:, 15].tolist() == [0x80] * 3
     assert (batch.x[0].tolist(), batch.sp.tolist(), batch.nzcv.tolist()) == ([2**64 - 1] * 3, [16] * 3, [4] * 3)
 
@@ -215,7 +215,10 @@ def test_memory_is_the_same_in_all_members_until_they_differ() -> None:
 WRONG: dict[str, tuple[Callable[[Batch], object], type[Exception], str]] = {
     "v": (lambda batch: batch.v.__setitem__(0, np.zeros((2, 4), np.int16)), ValueError, "3 rows of 16 bytes"),
     "x": (lambda batch: batch.x.__setitem__(0, np.zeros(4, np.int64)), ValueError, r"give \(3,\), or one number"),
-    "x float": (lambda batch: batch.x.__setitem__(0, 1.5), TypeError, "float"),  # type: ignore[assignment]
+    "x float": (lambda batch: batch.x.__setitem__(0, 1.5), TypeError, "an integer, not 1.5"),  # type: ignore[assignment]
+    "x large": (lambda batch: batch.x.__setitem__(0, 1 << 64), ValueError, r"64 bits holds -2\^63 to 2\^64 - 1"),
+    "pc large": (lambda batch: setattr(batch, "pc", np.array([0, 0, -(1 << 64)], object)), ValueError, "64 bits"),
+    "memory text": (lambda batch: batch.memory.write(DATA, "a"), TypeError, "bytes or an array"),  # type: ignore[arg-type]
     "v32": (lambda batch: batch.v[32], IndexError, "there is no v32: v0 to v31"),
     "x31": (lambda batch: batch.x[31], IndexError, "there is no x31: x0 to x30"),
     "memory": (lambda batch: batch.memory.write(DATA, np.zeros((2, 4), np.uint8)), ValueError, r"or \(3, length\)"),

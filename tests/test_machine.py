@@ -42,27 +42,65 @@ def test_writing_a_register_that_does_not_exist_is_refused(engine: Engine, file:
 
 
 @pytest.mark.parametrize(("file", "bits", "index"), [("v", 128, 0), ("v", 128, 31), ("x", 64, 0), ("x", 64, 30)])
-@pytest.mark.parametrize("value", [-1, 0, 1, 2**63, 2**64 + 5, 2**128 + 7])
-def test_a_register_keeps_a_value_modulo_its_width(
-    engine: Engine, file: str, bits: int, index: int, value: int
+def test_a_register_keeps_every_number_of_its_width_signed_or_not(
+    engine: Engine, file: str, bits: int, index: int
 ) -> None:
     registers = getattr(engine, file)
-    registers[index] = value
-    assert registers[index] == value % 2**bits
+    for value, kept in ((2**bits - 1, 2**bits - 1), (-1, 2**bits - 1), (-(2 ** (bits - 1)), 2 ** (bits - 1)), (0, 0)):
+        registers[index] = value
+        assert registers[index] == kept
 
 
-@pytest.mark.parametrize(("name", "bits"), [("sp", 64), ("nzcv", 4)])
-@pytest.mark.parametrize("value", [-1, 5, 2**64 + 3])
-def test_a_single_register_keeps_a_value_modulo_its_width(engine: Engine, name: str, bits: int, value: int) -> None:
+SINGLE_REGISTERS = {"sp": 64, "pc": 64, "nzcv": 4, "fpsr": 32, "fpcr": 32, "tpidr": 64}
+
+
+@pytest.mark.parametrize(("name", "value", "kept"), [
+    ("sp", -1, 2**64 - 1), ("pc", -4, 2**64 - 4), ("nzcv", -8, 8), ("nzcv", 15, 15), ("tpidr", 2**64 - 1, 2**64 - 1),
+    ("fpsr", QC, QC), ("fpcr", 1 << 22, 1 << 22),
+])  # fmt: skip
+def test_a_single_register_keeps_a_number_of_its_width(engine: Engine, name: str, value: int, kept: int) -> None:
     setattr(engine, name, value)
-    assert getattr(engine, name) == value % 2**bits
+    assert getattr(engine, name) == kept
 
 
-@pytest.mark.parametrize("name", ["fpsr", "fpcr"])
-def test_a_status_register_keeps_a_value_modulo_its_width(engine: Engine, name: str) -> None:
-    bit = {"fpsr": QC, "fpcr": 1 << 22}[name]
-    setattr(engine, name, 2**32 + bit)
-    assert getattr(engine, name) == bit
+@pytest.mark.parametrize(("name", "bits"), SINGLE_REGISTERS.items())
+def test_a_register_refuses_a_number_of_more_bits_and_what_is_none(engine: Engine, name: str, bits: int) -> None:
+    before = getattr(engine, name)
+    for value in (2**bits, -(2 ** (bits - 1)) - 1):
+        with pytest.raises(
+            ValueError, match=f"a register of {bits} bits holds -2\\^{bits - 1} to 2\\^{bits} - 1, not "
+        ):
+            setattr(engine, name, value)
+    for wrong in ("a", 1.5, None):
+        with pytest.raises(TypeError, match=f"^a register holds an integer, not {wrong!r}$"):
+            setattr(engine, name, wrong)
+    assert getattr(engine, name) == before
+
+
+@pytest.mark.parametrize(("file", "bits"), [("v", 128), ("x", 64)])
+def test_a_numbered_register_refuses_a_number_of_more_bits_and_what_is_none(
+    engine: Engine, file: str, bits: int
+) -> None:
+    registers = getattr(engine, file)
+    for value in (2**bits, -(2 ** (bits - 1)) - 1):
+        with pytest.raises(ValueError, match=f"a register of {bits} bits holds "):
+            registers[3] = value
+    with pytest.raises(TypeError, match="a register holds an integer, not 'a'"):
+        registers[3] = "a"
+    assert registers[3] == 0
+
+
+@pytest.mark.parametrize(("place", "value"), [
+    (Place("x", 1), 2**64), (Place("v", 1), 2**128), (Place("pc"), 2**64), (Place("nzcv"), 16), (Place("fpcr"), 2**32),
+])  # fmt: skip
+def test_a_place_refuses_what_its_register_does(place: Place, value: int) -> None:
+    with pytest.raises(ValueError, match=f"a register of {place.bits} bits holds "):
+        Machine().write(place, value)
+
+
+def test_an_address_to_run_until_is_an_integer(engine: Engine) -> None:
+    with pytest.raises(TypeError, match="an address is an integer, not 'main'"):
+        engine.run(until="main")  # type: ignore[arg-type]  # what somebody gives
 
 
 def test_sp_is_no_x_register(engine: Engine) -> None:
@@ -357,13 +395,3 @@ def test_a_machine_and_its_memory_show_where_they_are_in_a_line() -> None:
     assert repr(machine.memory) == f"<Memory of 20,480 bytes: {shown}>"
     machine.pc = 0x20000
     assert repr(machine) == f"<Machine at pc 0x20000, 0 instructions executed, {machine.memory!r}>"
-
-
-def test_a_program_counter_that_is_no_integer_is_refused_where_it_is_used() -> None:
-    machine = Machine()
-    machine.pc = "a"  # type: ignore[assignment]
-    with pytest.raises(TypeError, match="a register holds an integer, not 'a'"):
-        machine.step()
-    with pytest.raises(TypeError, match="a register holds an integer, not 'a'"):
-        machine.run()
-    assert "at pc 'a'" in repr(machine)

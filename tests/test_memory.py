@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 from contextlib import suppress
 from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
 
 from sim import Memory, MemoryFault
@@ -423,3 +425,21 @@ def test_many_regions_in_any_order_are_found_and_never_overlap() -> None:
     for page in pages:
         with pytest.raises(ValueError, match="overlaps"):
             memory.map(BASE + max(page - 1, 0) * PAGE, 2 * PAGE)
+
+
+@pytest.mark.parametrize("data", ["text", 5, None, [1, 2], np.array([1], object)])
+def test_what_has_no_bytes_is_not_written(data: Any) -> None:
+    memory = Memory()
+    memory.map(BASE, PAGE)
+    with pytest.raises(TypeError, match="memory is written with bytes or an array of numbers, not "):
+        memory.write(BASE, data)
+    assert memory.read(BASE, 8) == bytes(8)
+
+
+def test_memory_is_at_addresses_that_are_integers() -> None:
+    memory = Memory()
+    for wrong in ("a", 4096.0, None):
+        with pytest.raises(TypeError, match=f"^an address is an integer, not {wrong!r}$"):
+            memory.write(wrong, b"")  # type: ignore[arg-type]  # what somebody gives
+        with pytest.raises(TypeError, match=f"^an address is an integer, not {wrong!r}$"):
+            memory.read(wrong, 1)  # type: ignore[arg-type]  # what somebody gives

@@ -25,7 +25,8 @@ from sim.machine.batch_memory import BatchMemory, MemberFaults
 from sim.machine.batch_registers import Array, BatchRegisters, GeneralFile, VectorFile, column_of, read_only
 from sim.machine.errors import ExecutionError, MemoryFault
 from sim.machine.executable import executable
-from sim.machine.registers import SP, as_fpcr, as_register
+from sim.machine.memory import as_address
+from sim.machine.registers import SP, as_fpcr
 
 _MAX_BLOCK = 512
 
@@ -125,7 +126,7 @@ class Batch:
         Returns how many each has executed, (members,).  Members that cannot go on are in `faults` then; nothing is
         raised for them.
         """
-        until = None if until is None else as_register(until, 64)
+        until = None if until is None else as_address(until)
         if until is not None and until not in self._stops:
             self._stops.add(until)
             self._blocks.clear()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from isa.errors import LanewiseError
 from sim.machine.errors import MemoryFault
-from sim.machine.memory import Memory, Region
+from sim.machine.memory import Memory, Region, bytes_of
 
 Bytes = NDArray[np.uint8]
 Numbers = NDArray[Any]
@@ -86,7 +86,7 @@ class BatchMemory:
 
     def _rows(self, data: bytes | bytearray | memoryview | Numbers) -> Bytes:
         if not isinstance(data, np.ndarray):
-            return np.frombuffer(bytes(memoryview(data)), np.uint8).reshape(1, -1)
+            return np.frombuffer(bytes_of(data), np.uint8).reshape(1, -1)
         array = np.ascontiguousarray(data)
         if array.ndim not in (1, 2) or (array.ndim == 2 and len(array) != self.members):
             raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -29,16 +28,16 @@ class BatchRegisters:
 
 
 def column_of(value: SupportsIndex | Array, members: int, bits: int, kind: str) -> Array:
-    """A number for all members, or an array of one for each, as a column; taken modulo 2^bits.
+    """A number for all members, or an array of one for each, as a column; one below zero is its two's complement.
 
-    Raises ValueError for an array of another shape, TypeError for what is no integer.
+    Raises ValueError for an array of another shape or what has more bits, TypeError for what is no integer.
     """
     if isinstance(value, np.ndarray) and value.ndim:
         if value.shape != (members,):
             raise ValueError(f"an array of shape {value.shape} is no register: give ({members},), or one number")
         numbers = [as_register(number, bits) for number in value.tolist()]
         return np.array(numbers, dtype=kind).reshape(-1, 1)
-    return np.full((members, 1), as_register(index(value), bits), dtype=kind)
+    return np.full((members, 1), as_register(value, bits), dtype=kind)
 
 
 class GeneralFile:

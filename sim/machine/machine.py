@@ -19,7 +19,7 @@ from sim.machine.compiled.engine import CompiledEngine
 from sim.machine.errors import ExecutionError, MemoryFault
 from sim.machine.executable import executable
 from sim.machine.host_compiler import compile_for_host
-from sim.machine.memory import Memory
+from sim.machine.memory import Memory, as_address
 from sim.machine.registers import SP, RegisterFile, RegisterStorage, as_fpcr, as_register
 from sim.machine.trace import Step
 
@@ -62,7 +62,7 @@ class Machine:
         self.memory = Memory()
         self.v = RegisterFile(self.registers, "v", 32)
         self.x = RegisterFile(self.registers, "x", 31)
-        self.pc = 0
+        self._pc = 0
         self.instructions_executed = 0
         self.table = table
         self._blocks: dict[int, Block] = {}
@@ -80,9 +80,8 @@ class Machine:
         self._engine: CompiledEngine | None = None
 
     def __repr__(self) -> str:
-        pc = hex(self.pc) if isinstance(self.pc, int) else repr(self.pc)  # what somebody has set, whatever it is
         done = f"{self.instructions_executed:,} instructions executed"
-        return f"<{type(self).__name__} at pc {pc}, {done}, {self.memory!r}>"
+        return f"<{type(self).__name__} at pc {self._pc:#x}, {done}, {self.memory!r}>"
 
     @property
     def instructions_compiled(self) -> int:
@@ -106,6 +105,15 @@ class Machine:
             for pc in self._engine.entered():
                 self.instruction_at(pc)
         return self._instructions
+
+    @property
+    def pc(self) -> int:
+        """The program counter, 64 bits: the address of the instruction that is executed next."""
+        return self._pc
+
+    @pc.setter
+    def pc(self, value: int) -> None:
+        self._pc = as_register(value, 64)
 
     @property
     def sp(self) -> int:
@@ -172,14 +180,14 @@ class Machine:
 
     def read(self, place: Place) -> int:
         """One register, the program counter included."""
-        return self.pc if place.file == "pc" else self.registers.read(place)
+        return self._pc if place.file == "pc" else self.registers.read(place)
 
     def write(self, place: Place, value: int) -> None:
-        """Set one register, the program counter included."""
+        """Set one register, the program counter included.  Raises as setting it by its name does."""
         if place.file == "pc":
             self.pc = value
         else:
-            self.registers.write(place, value)
+            self.registers.write(place, as_fpcr(value) if place.file == "fpcr" else as_register(value, place.bits))
 
     def load(self, address: int, size: int) -> bytes | memoryview:
         """Bytes that a program may read.  Raises MemoryFault."""
@@ -210,15 +218,15 @@ class Machine:
                 compile_for_host, self.memory, self.registers, self._decode, self.features, self.table
             )
         engine, until = self._engine, self._prepare(until)
-        while self.pc != until and left > 0:
-            done = engine.run(self.pc, until, left)
-            self.pc = done.pc
+        while self._pc != until and left > 0:
+            done = engine.run(self._pc, until, left)
+            self._pc = done.pc
             self.instructions_executed += done.executed
             left -= done.executed
             if done.reason and left > 0:
                 self._notice_code()
-                block = self._blocks.get(self.pc) or self._translate(self.pc)
-                form = self._instructions[self.pc].form.name
+                block = self._blocks.get(self._pc) or self._translate(self._pc)
+                form = self._instructions[self._pc].form.name
                 count = self._run_block(block, 1 if done.one else left)
                 engine.note_interpreted(form, done.reason, count)
                 left -= count
@@ -228,22 +236,21 @@ class Machine:
         until = self._prepare(until)
         left = sys.maxsize if max_instructions is None else max_instructions
         memory = self.memory
-        while self.pc != until and left > 0:
+        while self._pc != until and left > 0:
             if self._code_version != memory.code_version:
                 self._notice_code()
-            block = self._blocks.get(self.pc) or self._translate(self.pc)
+            block = self._blocks.get(self._pc) or self._translate(self._pc)
             branches = block.branch is not None and block.length <= left
             left -= self._run_block(block, left)
             if branches:
-                yield self.pc
+                yield self._pc
 
     def _prepare(self, until: int | None) -> int | None:
         """Let blocks end at an address, which is returned as a register holds it, as the program counter is."""
-        until = None if until is None else as_register(until, 64)
+        until = None if until is None else as_address(until)
         if until is not None and until not in self._stops:
             self._stops.add(until)
             self._blocks.clear()
-        self.pc = as_register(self.pc, 64)
         return until
 
     def _run_block(self, block: Block, limit: int) -> int:
@@ -257,15 +264,15 @@ class Machine:
         except MemoryFault as fault:
             done = len(body) - length_hint(pending) - 1
             self.instructions_executed += done
-            self.pc += 4 * done
-            fault.pc, fault.disassembly = self.pc, self.instruction_at(self.pc).text
+            self._pc += 4 * done
+            fault.pc, fault.disassembly = self._pc, self.instruction_at(self._pc).text
             raise fault from None
         if length <= limit:
             target = branch() if branch is not None else None
-            self.pc = block.next_pc if target is None else target
+            self._pc = block.next_pc if target is None else target
         else:
             length = len(body)
-            self.pc += 4 * length
+            self._pc += 4 * length
         self.instructions_executed += length
         return length
 
@@ -340,7 +347,7 @@ class Machine:
     def step(self) -> Step:
         """Execute one instruction and say what it did.  Raises as `run` does."""
         self._notice_code()
-        pc = as_register(self.pc, 64)
+        pc = self._pc
         known = self._recorded.get(pc)
         if known is None:
             instruction = self.instruction_at(pc)
@@ -356,13 +363,13 @@ class Machine:
         except MemoryFault as fault:
             fault.pc, fault.disassembly = pc, instruction.text
             raise
-        self.pc = (pc + 4) % 2**64 if target is None else target
+        self._pc = (pc + 4) % 2**64 if target is None else target
         writes = [(p, was, self.read(p)) for p, was in zip(places, old, strict=True) if p.file not in ("pc", "zr")]
         if self.fpsr != fpsr and Place("fpsr") not in places:
             writes.append((Place("fpsr"), fpsr, self.fpsr))
         index = self.instructions_executed
         self.instructions_executed += 1
-        return Step(index, pc, instruction, tuple(writes), tuple(self._stores), tuple(self._loads), self.pc)
+        return Step(index, pc, instruction, tuple(writes), tuple(self._stores), tuple(self._loads), self._pc)
 
     def _load_recorded(self, address: int, size: int) -> bytes:
         data = bytes(self.memory.load(address, size))

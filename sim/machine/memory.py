@@ -123,11 +123,15 @@ class Memory:
         """Bytes as the host sees them, whatever the permissions.  Raises MemoryFault where nothing is mapped."""
         if size < 0:
             raise ValueError(f"a size cannot be negative: {size}")
-        return b"".join(bytes(part) for _, part in self._parts(address, size, None))
+        return b"".join(bytes(part) for _, part in self._parts(_integer(address), size, None))
 
     def write(self, address: int, data: bytes | bytearray | memoryview) -> None:
-        """Set bytes from the host, whatever the permissions.  Raises MemoryFault where nothing is mapped."""
-        self._fill(address, data if isinstance(data, bytes) else bytes(memoryview(data)), None)
+        """Set bytes from the host, whatever the permissions.
+
+        An array's bytes are those of its numbers in order, little-endian as its dtype says.  Raises MemoryFault where
+        nothing is mapped, TypeError for what has no bytes, or an address that is no integer.
+        """
+        self._fill(_integer(address), data if isinstance(data, bytes) else bytes_of(data), None)
 
     def load(self, address: int, size: int) -> bytes | memoryview:
         """The bytes that a program reads."""
@@ -203,6 +207,29 @@ class Memory:
         region = self.region_at(address)
         if region is not None:
             self._by_page[address >> 12] = region
+
+
+def as_address(value: int) -> int:
+    """An address modulo 2^64, as the program counter wraps.  Raises TypeError for what is no integer."""
+    return _integer(value) % 2**64
+
+
+def bytes_of(data: bytes | bytearray | memoryview) -> bytes:
+    """The bytes of an object that has some.  Raises TypeError for one that has none."""
+    try:
+        view = memoryview(data)
+    except TypeError:
+        view = None
+    if view is None or "O" in view.format:  # of Python objects there are pointers only
+        raise TypeError(f"memory is written with bytes or an array of numbers, not {data!r}")
+    return bytes(view)
+
+
+def _integer(address: int) -> int:
+    try:
+        return index(address)
+    except TypeError:
+        raise TypeError(f"an address is an integer, not {address!r}") from None
 
 
 def merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -75,15 +75,21 @@ class RegisterAccess(Protocol):
 
 
 def as_register(value: SupportsIndex, bits: int) -> int:
-    """An integer (of numpy too) modulo 2^bits.  Raises TypeError for what is no integer."""
+    """What a register of so many bits holds for an integer (of numpy too): one below zero is its two's complement.
+
+    Raises TypeError for what is no integer, ValueError for one that is no number of that many bits, signed or not.
+    """
     try:
-        return index(value) % (1 << bits)
+        number = index(value)
     except TypeError:
         raise TypeError(f"a register holds an integer, not {value!r}") from None
+    if not -(1 << bits - 1) <= number < 1 << bits:
+        raise ValueError(f"a register of {bits} bits holds -2^{bits - 1} to 2^{bits} - 1, not {number:#x}")
+    return number % (1 << bits)
 
 
 def as_fpcr(value: SupportsIndex) -> int:
-    """A value of FPCR, modulo 2^32.  Raises UnmodelledMode where it sets a bit that no instruction here looks at."""
+    """A value of FPCR, 32 bits.  Raises UnmodelledMode where it sets a bit that no instruction here looks at."""
     fpcr = as_register(value, 32)
     other = fpcr & ~FPCR_BITS
     if other:
@@ -96,7 +102,11 @@ def as_fpcr(value: SupportsIndex) -> int:
 
 
 class RegisterFile:
-    """`m.v` or `m.x`: the registers of one file by number.  A value is taken modulo the register's width."""
+    """`m.v` or `m.x`: the registers of one file by number.
+
+    A value is a number of the register's width, signed or not: -1 is all ones.  Setting another raises ValueError, what
+    is no integer TypeError, a number that no register has IndexError.
+    """
 
     def __init__(self, registers: RegisterAccess, file: str, count: int) -> None:
         self._registers = registers
