@@ -195,7 +195,7 @@ def test_a_fault_of_every_other_operator_is_named(seed: int, operator: str, kind
 
 FUNCTIONS = {  # and another arithmetic of each
     "LEAKY_RELU": ("leaky_relu_of_8_bits",),
-    "HARD_SWISH": (),  # of vectors it gives all layers of these nets, one by one or not
+    "HARD_SWISH": ("hard_swish_by_vector",),
     "MEAN": ("mean_by_single_rounding", "mean_by_reciprocal", "mean_in_float32"),
     "SOFTMAX": ("softmax_in_fixed_point",),
 }

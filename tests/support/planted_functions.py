@@ -53,6 +53,8 @@ def fifty_functions(seed: int) -> bytes:
     for number in range(10):
         leaked = tensor(f"leaked{number}", units=0 if number else 3 / 4)  # the first reaches its bounds
         curved = tensor(f"curved{number}")
+        if number % 2 and not wide:  # at most scales hard swish has no ties below zero, and both its roundings are one
+            made.tensors[curved]["scales"][0] = unit * (1 / 2, 3 / 2)[number // 2 % 2]
         slopes = [3 / 4, 5 / 4, 7 / 8, -3 / 4, -7 / 8]
         alpha = float(rng.choice(slopes))
         made.layer("LEAKY_RELU", (before,), (leaked,), "LeakyReluOptions", Alpha=alpha)
