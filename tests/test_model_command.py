@@ -318,3 +318,29 @@ def test_conventions_of_a_runtime_come_before_those_of_its_libraries_and_others(
     layers = compared(network, tensors, runtime)
     report = ModelReport(network=network, against="litert", seed=1, layers=layers)
     assert (report.common["scaling"][0], report.common["addition"][0]) == (scaling, addition)
+
+
+@pytest.mark.parametrize(
+    ("expected", "exit_code", "apart"),
+    [("double_rounding", 0, []), ("double_rounding_ties_up", 1, [1]), ("add_tflite", 0, []), ("fp32", 1, [0, 1])],
+)
+def test_layers_that_are_not_the_expected_convention_depart(
+    expected: str, exit_code: int, apart: list[int], path: Path, tmp_path: Path
+) -> None:
+    """Also where most are another one; what may not be that convention, a pool, is as it was."""
+    network = read_tflite(path)
+    file = saved(network, device(network, double_rounding), tmp_path)
+    found = report(path, "--against", file, "--convention", expected, exit_code=exit_code)
+    departing = [layer["number"] for layer in found["layers"] if layer["outcome"] == "departs"]
+    assert departing[: len(apart)] == apart, found["verdict"]
+    assert bool(departing) == bool(apart)
+    if apart:
+        assert "by another convention than what was expected: " in found["verdict"]
+        assert found["layers"][1]["usual"].startswith("product_xnnpack" if expected == "fp32" else expected)
+
+
+def test_an_expected_convention_that_there_is_not_is_refused(path: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "device.npz", x=np.zeros((1, 16, 16, 4), np.int8))
+    refused = lanewise("model", path, "--against", tmp_path / "device.npz", "--convention", "double_roundin")
+    told = "there is no convention 'double_roundin' that layers could be: the nearest are double_rounding, "
+    assert (refused.exit_code, told in refused.stderr) == (2, True), refused.stderr

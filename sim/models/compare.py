@@ -40,7 +40,7 @@ from sim.models.layers import (
 )
 from sim.models.moves import Moved, moved
 from sim.models.network import AnyArray, InputMissing, ModelError, Network, NetworkLayer, NotComputed
-from sim.models.questions import OwnFirst, is_one_of, question_of
+from sim.models.questions import OwnFirst, is_one_of, plain, question_of
 from sim.models.rules.average import EXACT
 from sim.models.rules.dequantizing import WAYS
 
@@ -133,15 +133,18 @@ class LayerReport:
         }
 
 
-def compared(network: Network, tensors: Mapping[int, AnyArray], runtime: str = "") -> tuple[LayerReport, ...]:
+def compared(
+    network: Network, tensors: Mapping[int, AnyArray], runtime: str = "", expected: str = ""
+) -> tuple[LayerReport, ...]:
     """A report of each layer whose numbers are among `tensors`, by number, in the network's order.
 
-    Of conventions that give a layer, those of the `runtime` that made the tensors come first.
+    Of conventions that give a layer, those of the `runtime` that made the tensors come first.  With an `expected`
+    convention the layers that may be it depart where they are not, and the others of their kind do not matter.
     """
     given = network.constants | dict(tensors)
     reports = [_surveyed(network, layer, given, runtime) for layer in network.layers]
     usual = {kind: _usual([one for one in reports if one.kind == kind]) for kind in {one.kind for one in reports}}
-    return tuple(_told(network, report, given, usual.get(report.kind, ()), runtime) for report in reports)
+    return tuple(_told(network, report, given, usual.get(report.kind, ()), runtime, expected) for report in reports)
 
 
 def tensors_by_name(network: Network, arrays: Mapping[str, AnyArray]) -> dict[int, AnyArray]:
@@ -313,18 +316,24 @@ def _is_alike(name: str, usual: str) -> bool:
 
 
 def _told(
-    network: Network, report: LayerReport, given: Mapping[int, AnyArray], usual: Sequence[_Usual], runtime: str
-) -> LayerReport:
+    network: Network, report: LayerReport, given: Mapping[int, AnyArray], usual: Sequence[_Usual], runtime: str,
+    expected: str,
+) -> LayerReport:  # fmt: skip
     """With what parts a layer from the usual conventions, where it does; those of the runtime come first."""
     layer = report.layer
-    parts_from = [one for one in usual if layer.number in one.others]
-    if not report.kind or (report.outcome == "equal" and not parts_from):
+    parts_from = [] if expected else [one for one in usual if layer.number in one.others]
+    is_expected = not expected or expected in map(plain, report.conventions)
+    if not report.kind or (report.outcome == "equal" and not parts_from and is_expected):
         return report
     made, output = _made(network, layer, given), given[layer.outputs[0]]
     if isinstance(made, np.ndarray | ToReals | Several):
         return report
     question = OwnFirst(question_of(made, output), runtime)
     (part,), matches = question.parts, _matches(question)
+    if expected and any(plain(one.rule.name) == expected for one in part.candidates):
+        parts_from = [_Usual((expected,), (layer.number,))]
+    elif matches and not parts_from:  # what is expected is nothing that it may be
+        return report
     explanation = answer(question)
     nearest = tuple(one.split(" then ")[0] for near in explanation.nearest for one in near.names)
     plain_ones = [one for one in part.candidates if one.limits == part.candidates[0].limits]

@@ -15,12 +15,16 @@ from sim.models.rules.average import EXACT
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelReport:
-    """The layers of a network beside what `against` computed of the same inputs; `seed` made them, or None."""
+    """The layers of a network beside what `against` computed of the same inputs; `seed` made them, or None.
+
+    `expected` is the convention that they should be, "" where they are compared with each other.
+    """
 
     network: Network
     against: str
     seed: int | None
     layers: Sequence[LayerReport]
+    expected: str = ""
 
     @property
     def compared(self) -> Sequence[LayerReport]:
@@ -129,8 +133,9 @@ class ModelReport:
         if first.instead:
             places = " or ".join(map(str, first.instead))
             more = f" or in its place layer {places}, which these numbers do not tell,{more}"
+        other = "what was expected" if self.expected else "the others"
         return (
-            f"{all_of_them}, {self._title(first)}{more} by another convention than the others: {first.differing:,} of "
+            f"{all_of_them}, {self._title(first)}{more} by another convention than {other}: {first.differing:,} of "
             f"{first.elements:,} elements {'is' if first.differing == 1 else 'are'} not {first.usual}"
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from isa.errors import MISMATCH, MISSING
 from sim.command.options import chosen_kernel, optimisation_flag
 from sim.cycles.cores import chosen_cores
 from sim.explanation.tensor_file import read_arrays
+from sim.golden.registry.conventions import CONVENTIONS
 from sim.models.compare import compared, tensors_by_name
 from sim.models.cycles import NetworkCycles, cycles_of_layers
 from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
@@ -20,6 +22,7 @@ from sim.models.kernel_in_layer import kernel_in_layer
 from sim.models.network import AnyArray, ModelError, Network
 from sim.models.onnx_file import read_onnx
 from sim.models.report import ModelReport
+from sim.models.rules.conventions import layer_conventions
 from sim.models.runtimes.litert import RESOLVERS, litert_tensors
 from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
@@ -37,11 +40,14 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
     "onnx-reference": onnx_reference_tensors,
 }
 """What runs a network here, by the name that `--against` has for it."""
+DEFAULT: Final = "double_rounding"
+_IN_REALS: Final = {"fp32": "product_xnnpack"}
+"""The convention that is scaling in float32."""
 
 
 def model(
     file: Path, against: str | None, inputs: Path | None, layer: int | None, kernel: str | None, mode: str | None,
-    opt: str, convention: str, cycles: str | None, seed: int, html_file: Path | None,
+    opt: str, convention: str | None, cycles: str | None, seed: int, html_file: Path | None,
     as_json: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Do what `lanewise model` says: its options are those of `sim.command.signatures.model`."""
@@ -56,7 +62,15 @@ def model(
     if inputs is not None and against not in RUNTIMES and (against is not None or kernel is None):
         raise ModelError("--inputs is what a runtime is given: name one with --against, or give a --kernel")
     require_writable("--html", html_file)
-    require_one_of("--convention", convention, FORWARD_CONVENTIONS)
+    expected = ""
+    if convention is not None and against is not None and kernel is None:
+        expected, known = _IN_REALS.get(convention, convention), [*CONVENTIONS, *layer_conventions()]
+        if expected not in known:
+            near = ", ".join(get_close_matches(convention, known)) or "listed by `lanewise conventions`"
+            raise ModelError(f"there is no convention {convention!r} that layers could be: the nearest are {near}")
+    else:
+        require_one_of("--convention", convention or DEFAULT, FORWARD_CONVENTIONS)
+    convention = convention or DEFAULT
     network = read_onnx(file) if file.suffix == ".onnx" else read_tflite(file)
     if cycles is not None:
         if against is not None or kernel is not None:
@@ -89,14 +103,15 @@ def model(
             raise typer.Exit(MISMATCH)
         return
     assert against is not None
-    report = ModelReport(network=network, against=against, seed=drawn, layers=compared(network, tensors, against))
+    layers = compared(network, tensors, against, expected)
+    report = ModelReport(network=network, against=against, seed=drawn, layers=layers, expected=expected)
     if as_json:
         print_json("model", report.as_json())
     else:
         print_shown(partial(show_model, report))
     if html_file is not None:
         write_file(html_file, model_page(report).encode())
-    if report.first_apart is not None or (strict and report.apart):
+    if report.first_apart is not None or ((strict or expected) and report.apart):
         raise typer.Exit(MISMATCH)
     if not report.quantized:
         raise typer.Exit(MISSING)

@@ -35,12 +35,13 @@ def model(
     mode: Mode = None,
     opt: Annotated[str, typer.Option(help="The level at which the kernel is compiled.")] = "O2",
     convention: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="How the layers behind a kernel are scaled, and all of them without --against: double_rounding, "
-            "double_rounding_ties_up, single_rounding or fp32."
+            help="How the layers behind a kernel are scaled, and all of them without --against: double_rounding (the "
+            "default), double_rounding_ties_up, single_rounding or fp32. With --against alone: what its layers should "
+            "be, one of these or any of `lanewise conventions`."
         ),
-    ] = "double_rounding",
+    ] = None,
     cycles: Annotated[
         str | None,
         typer.Option(help="Cores with commas between them: how long the layers take that a built-in kernel computes."),
@@ -61,6 +62,6 @@ def model(
     (docs/models.md has those that are) are named and skipped.  With --layer and --kernel it runs the kernel in
     lockstep on the tensors of that layer, those of --against or of the golden reference, and says what it changes in
     the layer and in the outputs.  With --cycles it says how long the layers take on some cores.  Exit code 0: every
-    layer that was compared is reproduced, or the kernel gives the layer's output, 1: one is not, 2: a bad file, 3:
-    nothing quantized could be compared.
+    layer that was compared is reproduced, by --convention if that is given, or the kernel gives the layer's output, 1:
+    one is not, 2: a bad file, 3: nothing quantized could be compared.
     """
