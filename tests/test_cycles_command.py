@@ -90,6 +90,15 @@ def test_a_loop_that_is_a_chain_takes_the_sum_of_its_latencies(chain: Path) -> N
     assert (loop["cycles_per_iteration_exact"], loop["binding_bound"]) == ("10", "latency")
 
 
+def test_what_was_inlined_is_listed_below_its_function_and_the_line_that_calls_it(tmp_path: Path) -> None:
+    helper = "static inline __attribute__((always_inline)) int rounded(int x)\n{\n    return x * 77;\n}\n"
+    source = tmp_path / "scaled.c"
+    source.write_text(f"{helper}int scaled(int x)\n{{\n    return rounded(x);\n}}\n")
+    shown = cycles(source, "scaled", "5", "--core", "cortex-a55").stdout
+    at = shown.splitlines().index(next(line for line in shown.splitlines() if "rounded at scaled.c:7" in line))
+    assert " mul w0, w0, w8 " in shown.splitlines()[at + 1]
+
+
 def test_in_brief_a_core_has_a_line(chain: Path) -> None:
     shown = cycles(chain, "--core", "cortex-a55,neoverse-n1", "--brief")
     lines = [line.split() for line in shown.stdout.splitlines() if line.strip()]

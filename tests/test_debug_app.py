@@ -429,6 +429,18 @@ def test_the_source_of_what_a_command_compiles_is_shown(
     assert f"/* of {named} */" in first.text
 
 
+@pytest.mark.slow
+def test_in_what_was_inlined_the_source_shows_the_line_that_calls_it(tmp_path: Path) -> None:
+    helper = "static inline __attribute__((always_inline)) int rounded(int x) { return x * 77; }\n"
+    (tmp_path / "helper.h").write_text(helper)
+    (tmp_path / "f.c").write_text('#include "helper.h"\nint f(int x)\n{\n    return rounded(x);\n}\n')
+    session = Session(debug_function(tmp_path / "f.c", "f", ["5"], ("-O1",)))
+    session.run_to("rounded")
+    (first,) = seen(session, "", size=LARGE)
+    assert any("▶4" in row and "return rounded(x);" in row for row in first.rows)
+    assert any(" mul " in row and "of rounded, inlined at f.c:4" in row for row in first.rows)
+
+
 def shown(app: Debugger) -> str:
     """The line of hints."""
     return str(app.query_one("#keys", Static).render())

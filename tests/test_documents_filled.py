@@ -91,7 +91,10 @@ def checks() -> list[dict[str, Any]]:
         engine="machine", output="out", lane=(0, 1), got=1, expected=2, inputs="a[0]=1", lanes_different=1,
         parted_at="shift", golden_step=3, agreed=("add",), instruction="add w0, w0, w1", source="f.c:3",
         came_from=("a[0]",), conventions=("double_rounding",), explanation=("all lanes are wrong",),
-        fault=FaultLines(("f.c:3",), "add w0, w0, w1", ("add as sub",), "-O0", ("M at f.c:1",), ("f+0x4 (0x11004)",)),
+        fault=FaultLines(
+            ("f.c:3",), "add w0, w0, w1", ("add as sub",), "-O0", ("M at f.c:1",), ("f+0x4 (0x11004)",),
+            ("of g, inlined at f.c:9",),
+        ),
         between=("f.c -O2", "f.c -O0"),
     )  # fmt: skip
     plain = Mismatch(

@@ -195,7 +195,7 @@ def time_on(timed: Timed, core: Core, conditions: Conditions = USUAL) -> TimedRe
 
 def _call_on(timed: TimedCall, core: Core, conditions: Conditions) -> TimedResult:
     found = schedule(timed.stream, core, warm=conditions.warm, caches=conditions.caches)
-    made = report(timed.title, found, _lines(timed), timed.elements or None)
+    made = _with_calls(report(timed.title, found, _lines(timed), timed.elements or None), timed.image)
     branches = timed.branches if conditions.warm else timed.branches.untrained
     said = (branches_in_words(branches, conditions.warm),) if branches.executed else ()
     source, slow = source_of(timed.image), len(timed.stream) >= NATIVE_FROM and why_not()
@@ -226,7 +226,7 @@ def _loop_on(timed: TimedLoop, core: Core) -> TimedResult:
         elements=elements,
         copies=timed.copies,
     )
-    made = report(timed.title, first, _lines(timed), some * timed.elements or None)
+    made = _with_calls(report(timed.title, first, _lines(timed), some * timed.elements or None), timed.image)
     return TimedResult(
         title=timed.title,
         call="",
@@ -240,6 +240,17 @@ def _loop_on(timed: TimedLoop, core: Core) -> TimedResult:
 
 def _lines(timed: Timed) -> Lines:
     return lines_of(timed.image) if timed.image else no_lines
+
+
+def _with_calls(made: CyclesReport, image: Image | None) -> CyclesReport:
+    """With the calls by which inlined instructions came where they are."""
+    if image is None:
+        return made
+    rows = []
+    for row in made.instructions:
+        calls = image.inlined_calls(row.pc) if row.pc is not None else ()
+        rows.append(replace(row, inlined=f"{calls[0].function} at {calls[-1].line}") if calls else row)
+    return replace(made, instructions=tuple(rows))
 
 
 def beside(result: TimedResult, timed: Timed, tool: LlvmMca) -> TimedResult:

@@ -38,10 +38,15 @@ class SourceText:
                 self._lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
 
     def line_of(self, pc: int) -> int | None:
-        """The number of the line that an instruction was compiled from; None where it is of another file, or none."""
+        """The number of the line that an instruction was compiled from, or of the line in this file that calls what it
+        was inlined of; None where there is none.
+        """
         image = self._looking.session.call.image
-        found = image.source_line(pc) if image is not None else None
-        return found.line if found is not None and str(found) == f"{self._name}:{found.line}" else None
+        if image is None:
+            return None
+        places = (image.source_line(pc), *(call.line for call in image.inlined_calls(pc)))
+        own = (at.line for at in places if at is not None and str(at) == f"{self._name}:{at.line}")
+        return next(own, None)
 
     def painted(self, width: int) -> tuple[Text, int]:
         """All lines, and the one to look at, from 0 on; where there are few columns, they are indented less."""
@@ -51,8 +56,12 @@ class SourceText:
         shown = looking.shown
         done = self.line_of(shown.pc) if shown is not None else None
         following = None if looking.session.timeline.returned else self.line_of(looking.session.machine.pc)
-        passed = {*looking.way.lines} if looking.way is not None else set()
-        faulty = {step.source for step in looking.way.steps if step.parts} if looking.way is not None else set()
+        passed, faulty = set[str](), set[str]()
+        if looking.way is not None:
+            steps = (*looking.way.steps, *looking.way.addresses, *looking.way.decisions)
+            passed = {*looking.way.lines, *(f"{self._name}:{self.line_of(step.pc)}" for step in steps)}
+            faulty = {step.source for step in looking.way.steps if step.parts}
+            faulty |= {f"{self._name}:{self.line_of(step.pc)}" for step in looking.way.steps if step.parts}
         text, digits = Text(no_wrap=True), len(str(len(self._lines)))
         for number, line in enumerate(self._lines, 1):
             place = f"{self._name}:{number}"
@@ -128,6 +137,8 @@ def _append(
         address = "" if looking.by_address else f"{pc:#x} "
         text.append(f"{address}{plain(looking.session.source_of(pc)):18} ", "dim")
     text.append(f"{instruction.text}", style)
+    if width >= WIDE and (calls := looking.session.inlined_at(pc)):
+        text.append(f"  {plain(calls)}", "dim")
     if reason:
         text.append(f"  {reason}", "yellow")
     text.append("\n")

@@ -29,7 +29,8 @@ class InstructionRow:
     `place` is its source line as text, "" where there is none; `timing_class` what it is timed as.  `issue` is the
     cycle of its issue from the start of a steady iteration of the hottest loop, None outside of it.  `cycles` are those
     charged to it, over all executions, `reason` what most of them passed with.  `slack` is the smallest of its
-    executions: by how many cycles its result could be later.
+    executions: by how many cycles its result could be later.  `inlined` is the function that it was written in and the
+    line where the code calls it, "rounded at kernel.c:41", "" where nothing was inlined.
     """
 
     pc: int | None
@@ -41,6 +42,7 @@ class InstructionRow:
     cycles: int
     reason: str
     slack: int
+    inlined: str = ""
 
 
 class PathRow(NamedTuple):

@@ -146,16 +146,17 @@ def _show_listing(results: Sequence[TimedResult], console: Console) -> None:
     beside = _BESIDE + (sum(len(result.report.core) + 3 for result in results) if len(results) > 1 else _REASON)
     shown, widest = costliest(rows), min(max(console.width - beside, _NARROWEST), _WIDEST)
     files = {row[0].place.rpartition(":")[0] for row in shown if row[0].place}
-    for place, group in groupby(shown, key=lambda row: row[0].place):
-        if source := results[0].source(place):
-            table.add_row(_line(place, files), f"[dim]{escape(cut(source, widest))}[/dim]")
+    for (place, calls), group in groupby(shown, key=lambda row: (row[0].place, row[0].inlined)):
+        said = [text for text in (results[0].source(place), calls) if text]
+        for number, text in enumerate(said):
+            table.add_row("" if number else _line(place, files), f"[dim]{escape(cut(text, widest))}[/dim]")
         for row in group:
             address = "" if row[0].pc is None else f"{row[0].pc:#x}"
             executions = [] if results[0].loop else [f"{row[0].executions:,}"]
             cycles = [cycles_text(Fraction(one.cycles, _times(of))) for one, of in zip(row, results, strict=True)]
             reason = [escape(row[0].reason)] if len(row) == 1 else []
             text = escape(cut(row[0].text, widest))
-            table.add_row("" if source else _line(place, files) or address, text, *executions, *cycles, *reason)
+            table.add_row("" if said else _line(place, files) or address, text, *executions, *cycles, *reason)
     console.print(table)
     if left := len(rows) - len(shown):
         console.print(f"{left:,} instructions that cost less are left out; --json has all", highlight=False)

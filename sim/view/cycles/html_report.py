@@ -91,10 +91,11 @@ def section_of_result(result: TimedResult) -> Section:
 
 def _listing(instructions: Sequence[InstructionRow], source: Source) -> Iterator[ListingLine]:
     """Instructions in the order of the code, a source line before those that come of it."""
-    for place, group in groupby(instructions, key=lambda row: row.place):
+    for (place, calls), group in groupby(instructions, key=lambda row: (row.place, row.inlined)):
         rows = list(group)
         if place:
-            yield ListingLine(place=place, text=source(place), cycles=sum(row.cycles for row in rows), source=True)
+            text = "  ".join(filter(None, (source(place), calls)))
+            yield ListingLine(place=place, text=text, cycles=sum(row.cycles for row in rows), source=True)
         for row in rows:
             yield ListingLine(
                 place="" if row.pc is None else f"{row.pc:#x}",
