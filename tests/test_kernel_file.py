@@ -297,6 +297,30 @@ def test_an_object_takes_the_place_of_the_source(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("verdict_alone")
+def test_check_and_prove_take_several_files_by_either_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command that opens the failing call names the one that fails; a name without a file is a source of its."""
+    monkeypatch.chdir(tmp_path)
+    Path("own").mkdir()
+    Path("own/f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
+    Path("own/f.c").write_text(SOURCE)
+    Path("script").write_text("")
+    Path("wrong.c").write_text(SOURCE.replace("b[i] = a[i]", "b[i] = 0"))
+    files = ("--source", "f.c", "--object", "wrong.c")
+    checked = lanewise("check", "own/f.py", *SMALL, *files, "--json")
+    report = json.loads(checked.stdout)
+    assert [one["implementation"] for one in report["implementations"] if not one["passed"]] == ["wrong.c"]
+    assert "--object wrong.c" in report["debug"]
+    assert "f.c " not in report["debug"]
+    opened = lanewise("debug", "own/f.py", "--failing", "--source", "wrong.c", "--vectors", "20", "--script", "script")
+    assert opened.stdout.startswith("f, wrong.c")
+    for option in ("--source", "--object"):
+        proved = lanewise("prove", "own/f.py", option, "wrong.c", "--lengths", "1", "--opt", "O1")
+        assert proved.exit_code == 1
+        assert "wrong.c -O1" in proved.stdout
+
+
+@pytest.mark.slow
 def test_flags_reach_the_compiler(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL)
     (tmp_path / "f.c").write_text("#include <values.h>\n" + SOURCE.replace("a[i];", "a[i] + ADDED;"))

@@ -24,11 +24,11 @@ def open_kernel(kernel: Kernel, source: Path, *flags: str) -> Image:
 class Build:
     """How a kernel's code is made, where it is not as the kernel says; what is not given is as there.
 
-    `object_file` is that code, or `compile_with` is how the first source is compiled, as `object_as_told` takes it;
+    `files` are that code, or `compile_with` is how the first source is compiled, as `object_as_told` takes it;
     `symbol` is the function in it, `beside` is linked with it, and with `constructors` those run before the calls.
     """
 
-    object_file: Path | None = None
+    files: Sequence[Path] = ()
     compile_with: str | None = None
     symbol: str | None = None
     beside: Sequence[Path] = ()
@@ -37,18 +37,24 @@ class Build:
     def of(self, kernel: Kernel) -> Kernel:
         """The kernel with that code, without a program of intrinsics where it has another.
 
-        Raises LanewiseError where both of object and command are given, and what compiling raises.
+        Raises LanewiseError where both of files and command are given, and what compiling raises.
         """
-        code = self.object_file
+        files = files_named(kernel, self.files)
         if self.compile_with is not None:
-            if code is not None:
+            if files:
                 raise LanewiseError("--object names what is compiled, --compile how to do it: give one of them")
-            code = object_as_told(self.compile_with, kernel.sources[0])
-        if code is not None or self.symbol is not None:
-            sources = kernel.sources if code is None else (code,)
+            files = (object_as_told(self.compile_with, kernel.sources[0]),)
+        if files or self.symbol is not None:
+            sources = files or kernel.sources
             kernel = replace(kernel, sources=sources, symbol=self.symbol or kernel.symbol, program=None)
         constructors = kernel.constructors or self.constructors
         return replace(kernel, with_sources=(*kernel.with_sources, *self.beside), constructors=constructors)
+
+
+def files_named(kernel: Kernel, files: Sequence[Path]) -> tuple[Path, ...]:
+    """Files in the place of a kernel's sources; a name of which there is no file is that of one of these."""
+    own = {source.name: source for source in kernel.sources}
+    return tuple(file if file.exists() else own.get(str(file), file) for file in files)
 
 
 def left_out(image: Image, reached: Collection[str] = ()) -> list[str]:

@@ -96,8 +96,8 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
         kernel = load_kernel(path, wanted.mode) if is_file else built_in_kernel(wanted.what, wanted.mode)
         source = next(iter(kernel.sources), path)
         build = Build(
-            object_file=wanted.object_file, compile_with=wanted.compile_with, symbol=wanted.kernel_symbol,
-            beside=wanted.beside, constructors=wanted.constructors,
+            files=[wanted.object_file] if wanted.object_file else (), compile_with=wanted.compile_with,
+            symbol=wanted.kernel_symbol, beside=wanted.beside, constructors=wanted.constructors,
         )  # fmt: skip
         found = _of_kernel(build.of(kernel.held(wanted.hold)), wanted)
     elif path.suffix == ".jsonl":
@@ -117,6 +117,9 @@ def find_call(wanted: DebugRequest) -> DebuggedCall:
 
 def _of_kernel(kernel: Kernel, wanted: DebugRequest) -> DebuggedCall:
     sources = [each for each in kernel.sources if wanted.source in (None, each.name)]
+    if not sources and wanted.source is not None and Path(wanted.source).is_file():
+        sources = [Path(wanted.source)]
+        kernel = replace(kernel, sources=tuple(sources), program=None)
     if not sources:
         raise DebugError(f"{kernel.name} has no source {wanted.source!r}: {', '.join(s.name for s in kernel.sources)}")
     compiled = is_source(sources[0])

@@ -72,7 +72,7 @@ def check(
     hold: list[str] | None,
     engine: str,
     limit: int,
-    object_file: Path | None,
+    files: list[Path] | None,
     symbol: str | None,
     compile_with: str | None,
     march: str | None,
@@ -99,7 +99,7 @@ def check(
     levels = optimisation_levels(opt)
     runner: Engine = require_one_of("--engine", engine, get_args(Engine))
     chosen = Build(
-        object_file=object_file, compile_with=compile_with, symbol=symbol, beside=beside or (),
+        files=files or (), compile_with=compile_with, symbol=symbol, beside=beside or (),
         constructors=constructors,
     ).of(chosen)  # fmt: skip
     compiler = compilers_of(chosen.sources)  # before what takes long
@@ -120,7 +120,7 @@ def check(
     compiled_at = ",".join(levels) if any(map(is_source, chosen.sources)) else None
     options: dict[str, object] = {
         "mode": mode, "seed": seed, "vectors": made.random_lanes, "opt": compiled_at, "engine": runner,
-        "limit": limit, "object": object_file, "compile": compile_with, "symbol": symbol, "march": march,
+        "limit": limit, "object": files, "compile": compile_with, "symbol": symbol, "march": march,
         "cflags": cflags or None, "core": core, **of_hardware, "hold": hold, "include": include, "with": beside,
     }  # fmt: skip
     switches = {"strict": strict, "constructors": constructors, "rtl": rtl}
@@ -148,8 +148,7 @@ def check(
         of_call = {
             name: value for name, value in options.items() if name not in ("opt", "engine", "core", *of_hardware)
         }
-        same = list(_words({**of_call, "constructors": constructors}))
-        report = replace(report, debug=_debugging(report, kernel, chosen, same))
+        report = replace(report, debug=_debugging(report, kernel, chosen, {**of_call, "constructors": constructors}))
     lacked = lacking((need for outcome in report.outcomes for need in outcome.needs), cores)
     if as_json:
         print_json("check", {**report.as_json(), **({"lacking": list(map(str, lacked))} if cores else {})})
@@ -322,7 +321,7 @@ def _run(
     )
 
 
-def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]) -> str:
+def _debugging(report: Report, name: str, kernel: Kernel, options: Mapping[str, object]) -> str:
     """The command that opens the first failing call of a build where it goes wrong, with the same options; "" if only
     others fail.
     """
@@ -330,12 +329,14 @@ def _debugging(report: Report, name: str, kernel: Kernel, options: Sequence[str]
         source = next((each for each in kernel.sources if each.name == outcome.implementation), None)
         if source is not None and outcome.failed_set is not None:
             level = outcome.flags.partition(" ")[0].removeprefix("-")
-            words = ["lanewise", "debug", name, "--failing", *(["--opt", level] if level else []), *options]
+            words = ["lanewise", "debug", name, "--failing", *(["--opt", level] if level else [])]
+            words += _words({**options, "object": source if options["object"] else None})
             if outcome.mismatch is not None and outcome.mismatch.fault is not None:
                 fault = outcome.mismatch.fault
                 places = [*fault.lines, *(place.split()[0] for place in fault.addresses)]
                 words += [word for place in places if FAULT_PLACE.fullmatch(place) for word in ("--fault", place)]
-            return typed([*words, *(["--source", source.name] if source != kernel.sources[0] else [])])
+            is_other = source != kernel.sources[0] and not options["object"]
+            return typed([*words, *(["--source", source.name] if is_other else [])])
     return ""
 
 

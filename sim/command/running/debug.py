@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from isa.errors import INTERRUPTED, MISSING, LanewiseError
-from sim.command.options import compile_flags, held_numbers, optimisation_flag
+from sim.command.which_call import request_of
 from sim.debug.commands import SessionCommands
 from sim.debug.page.contents import page_contents
 from sim.debug.page.html import session_page
-from sim.debug.request import DebugRequest, find_call
+from sim.debug.request import find_call
 from sim.debug.session import Session
 from sim.terminal.output import fail, print_progress, print_text, say, write_file
 from sim.terminal.writable import require_writable
@@ -64,13 +64,11 @@ def debug(
     is_application = is_terminal and is_asked and not plain and find_spec("textual") is not None
     if is_application:
         print_progress("opening the call")
-    wanted = DebugRequest(
-        what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
-        flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
-        length=length, seed=seed, vectors=vectors, number=input_set, inputs=inputs, failing=failing,
-        faults=tuple(fault or ()), call=call, limit=limit,
-        object_file=object_file, kernel_symbol=kernel_symbol, compile_with=compile_with,
-        constructors=constructors, hold=held_numbers(hold),
+    wanted = request_of(
+        what=what, symbol=symbol, arguments=arguments, opt=opt, source=source, mode=mode, length=length,
+        input_set=input_set, inputs=inputs, failing=failing, fault=fault, vectors=vectors, seed=seed, call=call,
+        march=march, cflags=cflags, include=include, beside=beside, limit=limit, object_file=object_file,
+        kernel_symbol=kernel_symbol, compile_with=compile_with, constructors=constructors, hold=hold,
     )  # fmt: skip
     try:
         session = Session(find_call(wanted))

@@ -6,10 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from isa.errors import INTERRUPTED, MISSING
-from sim.command.options import compile_flags, held_numbers, optimisation_flag
+from sim.command.which_call import request_of
 from sim.debug.gdb.monitor import GDB_COMMANDS
 from sim.debug.gdb.server import LOOPBACK, GdbServer
-from sim.debug.request import DebugRequest, find_call
+from sim.debug.request import find_call
 from sim.debug.session import Session
 from sim.terminal.output import fail, print_text, write_file
 from sim.terminal.writable import require_writable
@@ -47,13 +47,11 @@ def serve_gdb(
 ) -> None:
     """Do what `lanewise gdb` says: its options are those of `sim.command.signatures.looking.gdb`."""
     require_writable("--elf", elf)
-    wanted = DebugRequest(
-        what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
-        flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
-        length=length, seed=seed, vectors=vectors, number=input_set, inputs=inputs, failing=failing,
-        faults=tuple(fault or ()), call=call, limit=limit,
-        object_file=object_file, kernel_symbol=kernel_symbol, compile_with=compile_with,
-        constructors=constructors, hold=held_numbers(hold),
+    wanted = request_of(
+        what=what, symbol=symbol, arguments=arguments, opt=opt, source=source, mode=mode, length=length,
+        input_set=input_set, inputs=inputs, failing=failing, fault=fault, vectors=vectors, seed=seed, call=call,
+        march=march, cflags=cflags, include=include, beside=beside, limit=limit, object_file=object_file,
+        kernel_symbol=kernel_symbol, compile_with=compile_with, constructors=constructors, hold=hold,
     )  # fmt: skip
     session = Session(find_call(wanted))
     try:

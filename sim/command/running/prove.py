@@ -16,7 +16,7 @@ import typer
 from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE
 from isa.evaluate.smt import solver_version
 from sim.call.call import CompiledKernel
-from sim.call.kernel_image import open_kernel
+from sim.call.kernel_image import files_named, open_kernel
 from sim.check.aim.find import AtLine, FindError, FoundInput, InputSearch, Unlike, wanted_of
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.report import PROGRAM, Outcome, Report
@@ -97,7 +97,7 @@ def prove(
         if compile_with is not None:
             kernel = replace(kernel, sources=(as_compiled(kernel.sources[0], compile_with),), program=None)
         if source:
-            kernel = replace(kernel, sources=tuple(source), program=None)
+            kernel = replace(kernel, sources=files_named(kernel, source), program=None)
         flags = compile_flags(march, cflags, include)
         if program and same:
             fail("--same compares two builds, of which one may be program: give it without --program", USAGE)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TextIO
 
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
-from sim.command.options import compile_flags, held_numbers, optimisation_flag
+from sim.command.which_call import request_of
 from sim.debug.conditions import At
-from sim.debug.request import DebugRequest, find_call
+from sim.debug.request import find_call
 from sim.debug.session import Session
 from sim.debug.trace.selection import Selection
 from sim.debug.trace.tarmac import tarmac_trace
@@ -65,13 +65,11 @@ def trace(
     require_writable("--output", output)
     if last is not None and last <= first:
         fail(f"--to {last} ends the trace before --from {first} begins it", USAGE)
-    wanted = DebugRequest(
-        what=what, symbol=symbol, arguments=tuple(arguments or ()), level=optimisation_flag(opt),
-        flags=compile_flags(march, cflags, include), beside=tuple(beside or ()), mode=mode, source=source,
-        length=length, seed=seed, vectors=vectors, number=input_set, inputs=inputs, failing=failing,
-        call=call, limit=limit,
-        object_file=object_file, kernel_symbol=kernel_symbol, compile_with=compile_with,
-        constructors=constructors, hold=held_numbers(hold),
+    wanted = request_of(
+        what=what, symbol=symbol, arguments=arguments, opt=opt, source=source, mode=mode, length=length,
+        input_set=input_set, inputs=inputs, failing=failing, vectors=vectors, seed=seed, call=call, march=march,
+        cflags=cflags, include=include, beside=beside, limit=limit, object_file=object_file,
+        kernel_symbol=kernel_symbol, compile_with=compile_with, constructors=constructors, hold=hold,
     )  # fmt: skip
     session = Session(find_call(wanted))
     places = At(frozenset(pc for each in session.code_of(at) for pc in each)) if at is not None else None

@@ -15,6 +15,7 @@ from sim.command.signatures.shared import (
     Cflags,
     CompileWith,
     Constructors,
+    Files,
     Hold,
     Include,
     Jobs,
@@ -49,9 +50,7 @@ def check(
         "lockstep"
     ),
     limit: Annotated[int, typer.Option(min=1, help="Instructions that one call may take.")] = MAX_INSTRUCTIONS,
-    object_file: Annotated[
-        Path | None, typer.Option("--object", help="Check this object, library, lib.a(member.o) or linked program.")
-    ] = None,
+    files: Files = None,
     symbol: Annotated[str | None, typer.Option(help="The function in it; default: the kernel's.")] = None,
     compile_with: CompileWith = None,
     march: March = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from sim.command.signatures.shared import (
     AsJson,
     Cflags,
     CompileWith,
+    Files,
     Include,
     Jobs,
     March,
@@ -56,10 +56,7 @@ def prove(
     known: Annotated[
         list[str] | None, typer.Option(help="Of a kernel: a number to leave as it is in the examples; may be repeated.")
     ] = None,
-    source: Annotated[
-        list[Path] | None,
-        typer.Option(help="Of a kernel: prove this source, object or program in the place of its; may be repeated."),
-    ] = None,
+    source: Files = None,
     symbol: Annotated[str | None, typer.Option(help="The function in it; default: the kernel's.")] = None,
     compile_with: CompileWith = None,
     march: March = None,

@@ -30,6 +30,14 @@ CompileWith = Annotated[
         "with -g, or a compile_commands.json with its entry.",
     ),
 ]
+Files = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--object", "--source",
+        help="In the place of the kernel's sources: an object, library, lib.a(member.o), linked program or source; "
+        "may be repeated.",
+    ),
+]  # fmt: skip
 ObjectFile = Annotated[
     Path | None, typer.Option("--object", help="Of a kernel: this object, library, lib.a(member.o) or linked program.")
 ]

@@ -23,7 +23,9 @@ Arguments = Annotated[
     list[str] | None, typer.Argument(metavar="[ARGUMENTS]...", help="Its arguments, as lanewise run takes them.")
 ]
 Level = Annotated[str, typer.Option(help="Optimisation level of a source.")]
-Source = Annotated[Text, typer.Option("--source", help="Which of a kernel's sources; default: the first.")]
+Source = Annotated[
+    Text, typer.Option("--source", help="Which of a kernel's sources, or one in their place; default: the first.")
+]
 Length = Annotated[Number, typer.Option(min=1, max=1 << 24, help="Elements of a kernel's row: 256.")]
 Failing = Annotated[bool, typer.Option("--failing", help="A kernel's first input set that a check fails on, shrunk.")]
 Faults = Annotated[
