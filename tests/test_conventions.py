@@ -18,7 +18,6 @@ from typer.testing import CliRunner
 
 from sim import golden
 from sim.command import app as cli
-from sim.command.running.model import RUNTIMES
 from sim.golden import (
     addition,
     bounds,
@@ -35,6 +34,7 @@ from sim.golden.registry import conventions
 from sim.golden.registry.conventions import CONVENTIONS, convention_named
 from sim.golden.registry.families import VALUE
 from sim.golden.registry.record import Convention, Family
+from sim.models.by_file import RUNTIMES
 from sim.models.rules.conventions import layer_conventions
 
 NUMBERED = [str(number) for number in range(1, 32)]

@@ -1,6 +1,7 @@
 """Checking implementations of a kernel, lane by lane, against its golden reference.
 
-`check_kernel` does all of it; the other functions are its steps.
+`check_kernel` does all of it; `prove_kernel` decides it for all inputs, `capture_kernel` writes calls down, the other
+functions are steps of a check.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from sim.call.guards.findings import CallError, GuardFinding
     from sim.check.check import Job, check_job, jobs_of
     from sim.check.external import BackendFault, BackendMissing, ExternalBackend, NotMadeFor, Outside
-    from sim.check.kernel import call_kernel, check_kernel
+    from sim.check.kernel import call_kernel, capture_kernel, check_kernel, prove_kernel
     from sim.check.report import Mismatch, Outcome, Report
     from sim.check.separation import Pair, Separation, separation_of
     from sim.check.vectors import Vectors, make_vectors
     from sim.machine.errors import ExecutionError
+    from sim.symbolic.kernel_proof import BuildProof, KernelProof, Unproved
+    from sim.symbolic.shapes import NoShape
     from sim.toolchain.image import Image, ImageError
     from sim.toolchain.levels import LEVELS
     from sim.toolchain.objects import open_image
@@ -30,6 +33,7 @@ __all__ = [
     "AssembledRun",
     "BackendFault",
     "BackendMissing",
+    "BuildProof",
     "CallError",
     "CallResult",
     "ExecutionError",
@@ -38,7 +42,9 @@ __all__ = [
     "Image",
     "ImageError",
     "Job",
+    "KernelProof",
     "Mismatch",
+    "NoShape",
     "NotMadeFor",
     "Outcome",
     "Outside",
@@ -47,13 +53,16 @@ __all__ = [
     "Separation",
     "ToolchainError",
     "ToolchainUnavailable",
+    "Unproved",
     "Vectors",
     "call_kernel",
+    "capture_kernel",
     "check_job",
     "check_kernel",
     "jobs_of",
     "make_vectors",
     "open_image",
+    "prove_kernel",
     "run_assembled",
     "separation_of",
 ]
@@ -66,6 +75,7 @@ if not TYPE_CHECKING:
             "AssembledRun": "sim.call.assembled",
             "BackendFault": "sim.check.external",
             "BackendMissing": "sim.check.external",
+            "BuildProof": "sim.symbolic.kernel_proof",
             "CallError": "sim.call.guards.findings",
             "CallResult": "sim.call.call",
             "ExecutionError": "sim.machine.errors",
@@ -74,7 +84,9 @@ if not TYPE_CHECKING:
             "Image": "sim.toolchain.image",
             "ImageError": "sim.toolchain.image",
             "Job": "sim.check.check",
+            "KernelProof": "sim.symbolic.kernel_proof",
             "Mismatch": "sim.check.report",
+            "NoShape": "sim.symbolic.shapes",
             "NotMadeFor": "sim.check.external",
             "Outcome": "sim.check.report",
             "Outside": "sim.check.external",
@@ -83,13 +95,16 @@ if not TYPE_CHECKING:
             "Separation": "sim.check.separation",
             "ToolchainError": "sim.toolchain.tools",
             "ToolchainUnavailable": "sim.toolchain.tools",
+            "Unproved": "sim.symbolic.kernel_proof",
             "Vectors": "sim.check.vectors",
             "call_kernel": "sim.check.kernel",
+            "capture_kernel": "sim.check.kernel",
             "check_job": "sim.check.check",
             "check_kernel": "sim.check.kernel",
             "jobs_of": "sim.check.check",
             "make_vectors": "sim.check.vectors",
             "open_image": "sim.toolchain.objects",
+            "prove_kernel": "sim.check.kernel",
             "run_assembled": "sim.call.assembled",
             "separation_of": "sim.check.separation",
         },

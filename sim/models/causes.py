@@ -48,6 +48,7 @@ class Cause:
     of: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
+        """The change for machines."""
         return {"kind": self.kind, "told": self.told, "of": list(self.of)}
 
 

@@ -112,6 +112,7 @@ class LayerReport:
     output: int = 0
 
     def as_json(self) -> dict[str, Any]:
+        """The layer for machines, as `lanewise schema model` has it."""
         return {
             "number": self.layer.number,
             "operator": self.layer.operator,

@@ -28,6 +28,7 @@ class ModelReport:
 
     @property
     def compared(self) -> Sequence[LayerReport]:
+        """The layers that are not skipped."""
         return [layer for layer in self.layers if layer.outcome != "skipped"]
 
     @property
@@ -144,6 +145,7 @@ class ModelReport:
         return f"layer {layer.layer.number}, {layer.layer.operator} to {output.name},"
 
     def as_json(self) -> dict[str, Any]:
+        """The report for machines: `lanewise schema model` says what it holds."""
         return {
             "model": self.network.name,
             "against": self.against,

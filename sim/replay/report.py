@@ -51,18 +51,22 @@ class ReplayReport:
 
     @property
     def failures(self) -> list[Replayed]:
+        """The calls that did not come out as recorded, in the file's order."""
         return [result for result in self.results if result.kind != "passed"]
 
     @property
     def passed(self) -> bool:
+        """Whether there is a call, and every one came out as recorded."""
         return bool(self.results) and not self.failures and not self.interrupted
 
     @property
     def instructions(self) -> int:
+        """Executed, in all calls."""
         return sum(result.instructions for result in self.results)
 
     @property
     def forms(self) -> frozenset[str]:
+        """The names of the instruction forms executed in all calls."""
         return frozenset().union(*(result.forms for result in self.results))
 
     @property

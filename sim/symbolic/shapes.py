@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from itertools import product
@@ -156,3 +156,10 @@ def _form(value: Any) -> object:
     if isinstance(value, tuple):
         return tuple(map(_form, value))
     return None if value is None else type(value).__name__
+
+
+def unknown_inputs(shapes: Sequence[Shape], names: Collection[str]) -> set[str]:
+    """Of names those that are no input of the shapes' kernel: no argument, no field, and no field of a field."""
+    places = [tuple(map(str, place)) for shape in shapes for place in numbers_of(shape.example)]
+    parts = {".".join(place[:end]) for place in places for end in range(1, len(place) + 1)}.union(*places)
+    return set(names) - {name for shape in shapes for name in shape.example} - parts

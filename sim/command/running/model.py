@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -15,31 +14,19 @@ from sim.command.options import chosen_kernel, optimisation_flag
 from sim.cycles.cores import chosen_cores
 from sim.explanation.tensor_file import read_arrays
 from sim.golden.registry.conventions import CONVENTIONS
+from sim.models.by_file import RUNTIMES, inputs_of, read_network, tensors_against
 from sim.models.compare import compared, tensors_by_name
 from sim.models.cycles import NetworkCycles, cycles_of_layers
 from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
 from sim.models.kernel_in_layer import kernel_in_layer
 from sim.models.network import AnyArray, ModelError, Network
-from sim.models.onnx_file import read_onnx
 from sim.models.report import ModelReport
 from sim.models.rules.conventions import layer_conventions
-from sim.models.runtimes.litert import RESOLVERS, litert_tensors
-from sim.models.runtimes.onnx_reference import onnx_reference_tensors
-from sim.models.runtimes.onnxruntime import onnxruntime_tensors
-from sim.models.runtimes.tflite_micro import tflite_micro_tensors
-from sim.models.tflite_file import read_tflite
 from sim.terminal.output import print_json, print_shown, require_one_of, write_file
 from sim.terminal.writable import require_writable
 from sim.view.rounding.model import show_cycles_of_layers, show_kernel_in_layer, show_model, show_network
 from sim.view.rounding.model_page import model_page
 
-RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], dict[int, AnyArray]]]] = {
-    **{name: partial(litert_tensors, runtime=name) for name in RESOLVERS},
-    "tflite-micro": tflite_micro_tensors,
-    "onnxruntime": onnxruntime_tensors,
-    "onnx-reference": onnx_reference_tensors,
-}
-"""What runs a network here, by the name that `--against` has for it."""
 DEFAULT: Final = "double_rounding"
 _IN_REALS: Final = {"fp32": "product_xnnpack"}
 """The convention that is scaling in float32."""
@@ -51,7 +38,7 @@ def model(
     as_json: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Do what `lanewise model` says: its options are those of `sim.command.signatures.model`."""
-    if not file.is_file():
+    if not file.is_file():  # before what is wrong with the options
         raise ModelError(f"there is no file {file}")
     if (layer is None) != (kernel is None):
         raise ModelError("--layer and --kernel go together: the layer's number, and what is put in its place")
@@ -71,7 +58,7 @@ def model(
     else:
         require_one_of("--convention", convention or DEFAULT, FORWARD_CONVENTIONS)
     convention = convention or DEFAULT
-    network = read_onnx(file) if file.suffix == ".onnx" else read_tflite(file)
+    network = read_network(file)
     if cycles is not None:
         if against is not None or kernel is not None:
             raise ModelError("--cycles is about the network alone: leave --against and --kernel out")
@@ -121,14 +108,8 @@ def _tensors(
     network: Network, file: Path, against: str | None, inputs: Path | None, seed: int, convention: str
 ) -> tuple[dict[int, AnyArray], int | None]:
     """The tensors of the other side, or without one those of the golden reference; and the seed of the inputs."""
-    if against is not None and against not in RUNTIMES:
-        if not Path(against).exists():
-            raise ModelError(f"{against} is neither a file nor one of {', '.join(RUNTIMES)}")
-        return tensors_by_name(network, read_arrays(Path(against))), None
-    given = tensors_by_name(network, read_arrays(inputs)) if inputs is not None else drawn_inputs(network, seed)
-    missing = [network.tensors[number].name for number in network.inputs if number not in given]
-    if missing:
-        raise ModelError(f"{inputs} has no {', '.join(missing)}, which {network.name} takes")
-    given = {number: given[number] for number in network.inputs}
-    made = forward(network, given, convention) if against is None else RUNTIMES[against](file, network, given)
-    return made, seed if inputs is None else None
+    given = None if inputs is None else tensors_by_name(network, read_arrays(inputs))
+    if against is not None:
+        return tensors_against(network, file, against, given, str(inputs), seed)
+    chosen = drawn_inputs(network, seed) if given is None else inputs_of(network, given, str(inputs))
+    return forward(network, chosen, convention), seed if given is None else None

@@ -23,7 +23,6 @@ from sim.check.report import PROGRAM, Outcome, Report
 from sim.check.vectors import Vectors
 from sim.command.again import GivenKernel, debug_again, function_again, option_words
 from sim.command.options import as_compiled, chosen_kernel, compile_flags, optimisation_levels
-from sim.kernels.inputs import numbers_of
 from sim.kernels.kernel import Inputs, Kernel, Outputs
 from sim.kernels.names import kernel_names
 from sim.kernels.prototype import parse_prototype
@@ -34,7 +33,7 @@ from sim.prove.report import ProofReport, built_in_claims, named
 from sim.prove.run import prove_all
 from sim.symbolic.kernel_proof import KernelProof, Shape
 from sim.symbolic.proof import Prover
-from sim.symbolic.shapes import shapes_of
+from sim.symbolic.shapes import shapes_of, unknown_inputs
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar
 from sim.toolchain.compilers import fixed_flags, is_source
 from sim.toolchain.dwarf.function_types import require_fit
@@ -261,11 +260,9 @@ def _each(given: list[str] | None) -> dict[str, list[int]]:
 
 def _require_inputs(kernel: Kernel, shapes: Sequence[Shape], named: Mapping[str, Iterable[str]]) -> None:
     """End the command where an option names what is no input: an argument, a field, or a field of a field."""
-    places = [tuple(map(str, place)) for shape in shapes for place in numbers_of(shape.example)]
     names = {name for shape in shapes for name in shape.example}
-    parts = {".".join(place[:end]) for place in places for end in range(1, len(place) + 1)}.union(*places)
     for option, given in named.items():
-        if wrong := sorted(set(given) - names - parts):
+        if wrong := sorted(unknown_inputs(shapes, set(given))):
             fail(f"{option}: {kernel.title} has no input {wrong[0]!r}; it has {', '.join(sorted(names))}", USAGE)
     if sizes := sorted(kernel.signature.sizes.intersection(named["--each"])):
         fail(f"--each: {sizes[0]!r} is an extent of arrays, as shapes have it: give --lengths or --rows", USAGE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -15,20 +13,16 @@ from sim.call.captured import Bytes, read_line, read_lines
 from sim.call.needs import lacking, processors_named
 from sim.check.recorded import UNKNOWN_KERNEL, explain_calls
 from sim.command.options import chosen_kernel, tell_lacking
-from sim.processes import spread
 from sim.replay.engines import Engine
+from sim.replay.many import replay_lines
 from sim.replay.report import ReplayReport
-from sim.replay.run import Replayed, replay
+from sim.replay.run import Replayed
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, require_one_of
 from sim.view.replay import show_replay
 from sim.view.sentences import counted
 
 _EXPLAINED = 100
 """Calls that are explained, together, at most: failing ones, or all where none fails."""
-_CHUNK = 16
-"""Lines that a process gets at a time."""
-
-Lines = Sequence[tuple[int, str]]
 
 
 def replay_calls(
@@ -52,12 +46,11 @@ def replay_calls(
     Bytes(file.with_suffix(".npz"))
     if line is not None and not lines:
         fail(f"{file} has no call on line {line}", USAGE)
-    work, results, interrupted = _Work(file.with_suffix(".npz"), chosen, limit), list[Replayed](), False
-    chunks = [lines[at : at + _CHUNK] for at in range(0, len(lines), _CHUNK)]
+    results, interrupted = list[Replayed](), False
     with progress_bar() as progress:
         task = progress.add_task("calls", total=len(lines))
         try:
-            for some in spread(work, chunks, min(jobs, max(2, len(chunks))), work.crashed):
+            for some in replay_lines(file, lines, chosen, limit, jobs):
                 results.extend(some)
                 progress.advance(task, len(some))
                 if progress.disable and len(results) * 10 // len(lines) > (len(results) - len(some)) * 10 // len(lines):
@@ -90,24 +83,3 @@ def replay_calls(
     if not report.passed:
         raise typer.Exit(INTERRUPTED if interrupted else MISMATCH)
     tell_lacking(lacked, quiet=as_json)
-
-
-@dataclass(frozen=True)
-class _Work:
-    """Replays some lines; made once, sent to every process."""
-
-    data: Path
-    engine: Engine
-    limit: int
-
-    def __call__(self, lines: Lines) -> list[Replayed]:
-        data = Bytes(self.data)
-        return [replay(read_line(number, text, data), self.engine, self.limit) for number, text in lines]
-
-    def crashed(self, lines: Lines) -> list[Replayed]:
-        """What is said of lines that ended their process; only the one at fault, if they are many."""
-        if len(lines) == 1:
-            return [
-                Replayed(line=lines[0][0], name="", kind="crash", detail="the emulator ended its process on this call")
-            ]
-        return [result for item in lines for (result,) in spread(self, [[item]], 2, self.crashed)]
