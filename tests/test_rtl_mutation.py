@@ -11,19 +11,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import NoReturn
 
 import numpy as np
 import pytest
 from typer.testing import Result
 
+from isa.lane import S32
 from rtl_models.benches.coverage import stimulus
 from rtl_models.command import mutate as command
+from rtl_models.cores.gemm import GemmShape
 from rtl_models.cores.names import CORE_PARTS, CORES
 from rtl_models.expected import Column
 from rtl_models.formal.equations.smt2 import parsed
-from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
-from rtl_models.formal.subject import Decision, about
+from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, derive_equations, design_of
+from rtl_models.formal.subject import Decision, about, decide
+from rtl_models.formal.theorem import Fault
 from rtl_models.mutation import kept, survivors
 from rtl_models.mutation.judgement import Judgement, WrongModule, judge
 from rtl_models.mutation.kept import keep_or_judge
@@ -42,6 +46,7 @@ from rtl_models.mutation.verdict import Fate, MutantVerdict
 from rtl_models.operators import OPERATORS
 from rtl_models.tools.environment import SimulationUnavailable
 from rtl_models.tools.sources import module_names
+from rtl_models.unit_values import channel_setting
 from rtl_models.units import LANE_COUNTS
 from support.command import lanewise
 
@@ -451,6 +456,37 @@ def test_layers_for_the_mutants_of_the_core_are_those_of_its_bench_cycle_by_cycl
         assert accepted.sum() > 100
         assert taken.sum() > 60
     assert registers.cycles.inputs["bus_write_i"].numbers.sum() > 1000
+
+
+def test_layers_for_the_mutants_of_the_core_have_the_four_extreme_products_in_each_channel() -> None:
+    shape, rng = GemmShape(4, 4, 8), Random(SEED)
+    seen: list[set[tuple[int, int]]] = [set() for _ in range(shape.n)]
+    for first in range(4):
+        layer = core_scenarios.with_extreme_products(shape, first, rng)
+        for channel, products in enumerate(seen):
+            bias, multiplier = (layer.settings[channel_setting(name, channel)] for name in ("bias", "multiplier"))
+            numbers = [S32.wrapped(int(total) + bias) for total in layer.sums()[:, channel]]
+            products |= {(number, multiplier) for number in numbers}
+    ends = (-(1 << 31), (1 << 31) - 1)
+    assert all(products >= {(number, factor) for number in ends for factor in ends} for products in seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("config_registers.sv", "= accepted && address_i == lanewise_pkg::AddressChannels", "= 1'b0"),
+        Fault("window_walk.sv", "{y_q, ys_q[20*Rows-1:20]}", "{y_q & ~20'h80000, ys_q[20*Rows-1:20]}"),
+        Fault("block_walk.sv", "done_q <= done_q + 16'(Block)", "done_q <= (done_q + 16'(Block)) & ~16'h1"),
+    ],
+)
+def test_a_fault_in_a_part_that_hardly_a_layer_shows_is_refuted_by_the_theorems_about_the_core(
+    fault: Fault, tmp_path: Path
+) -> None:
+    """A write of CHANNELS in the middle of a layer, half a million rows below the image, a block of odd numbers."""
+    (target,) = targets_named("gemm_core")
+    equations = derive_equations(fault.planted(design_of(target.subject)), tmp_path)
+    assert decide(target.subject, equations, SECONDS).outcome == "refuted"
 
 
 def test_a_netlist_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from isa.lane import S32, U1, U8, U16, Int, Lane, constant, minimum, pick, select
+from isa.lane import S32, U1, U8, U16, U32, Int, Lane, constant, minimum, pick, select
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import ReadSignal, Signals, Statement, Value, all_of, claim, on
 from rtl_models.formal.cores.windows import SETTINGS as WINDOW_SETTINGS
+from rtl_models.formal.cores.windows import walk_theorems
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Fault, Theorem
+from rtl_models.formal.units.configuration import legal
 from rtl_models.formal.units.registers import RegisterUpdate, becomes
+from rtl_models.register_map import registers
 
 SIZES = ((4, 4), (5, 8))
 """Rows and columns of the arrays that are proved."""
 _U4, _U5, _U9, _S9 = Int(4, signed=False), Int(5, signed=False), Int(9, signed=False), Int(9, signed=True)
 _BLOCK, _DEPTH, _ROWS = 4, 4, 4
 _STEPS = Fault("block_walk.sv", "step_q == steps_i - 16'd1", "step_q == steps_i")
+_DONE = Fault("block_walk.sv", "if (last_o) done_q <= '0;", "if (ends_o) done_q <= '0;")
 _LEFT = Fault("block_walk.sv", "left <= 16'(Block)", "left < 16'(Block)")
 _WRITTEN = Fault("tile_buffer.sv", "if (write_i) words_q", "if (1'b1) words_q")
 _KEPT = Fault("offset_bytes.sv", "keep_i[k%4] ? number", "keep_i[0] ? number")
@@ -30,7 +34,7 @@ def gemm_theorems() -> Iterator[Theorem]:
     """All of them."""
     yield from _bytes()
     yield from _buffer()
-    yield from _walk()
+    yield from _walk(Subject("block_walk", (("Block", _BLOCK),)))
     for rows, columns in SIZES:
         yield _array(Subject("mac_array", (("Rows", rows), ("Columns", columns))), rows, columns)
     yield from _rows()
@@ -78,40 +82,48 @@ def _buffer() -> Iterator[Theorem]:
     yield Theorem(claim(f"{subject}: what is read is there after an edge", becomes([data])), subject, late)
 
 
-def _walk() -> Iterator[Theorem]:
-    subject = Subject("block_walk", (("Block", _BLOCK),))
+def _walk(
+    subject: Subject, name: str = "", asked: Sequence[str] = ("step", "count", "ends", "last"), one_step: bool = False
+) -> Iterator[Theorem]:
+    """Through blocks; before the names of a walk within a core stands `name`, and `asked` are its outputs there."""
     count = Int(_BLOCK.bit_length(), signed=False)
 
-    def left(read: Signals) -> Lane:
-        return U16.wrap(read("total_i", U16) - read("done_q", U16))
+    def number(read: ReadSignal, wire: str, kind: Int = U16) -> Lane:
+        return read(f"{name}{wire}", kind)
 
-    def ends(read: Signals) -> Lane:
-        return read("step_q", U16).equals(U16.wrap(read("steps_i", U16) - 1))
+    def left(read: ReadSignal) -> Lane:
+        return U16.wrap(number(read, "total_i") - number(read, "done_q"))
 
-    def last(read: Signals) -> Lane:
+    def ends(read: ReadSignal) -> Lane:
+        is_last = number(read, "step_q").equals(U16.wrap(number(read, "steps_i") - 1))
+        return constant(1) if one_step else is_last
+
+    def last(read: ReadSignal) -> Lane:
         return ends(read) & (left(read) < _BLOCK + 1)
 
     def outputs(read: Signals) -> Statement:
-        return {
-            "step_o": (read("step_o", U16), read("step_q", U16)),
-            "count_o": (read("count_o", count), minimum(left(read), constant(_BLOCK))),
-            "ends_o": (read("ends_o", U1), ends(read)),
-            "last_o": (read("last_o", U1), last(read)),
+        due = {
+            "step": (U16, number(read, "step_q")),
+            "count": (count, minimum(left(read), constant(_BLOCK))),
+            "ends": (U1, ends(read)),
+            "last": (U1, last(read)),
         }
+        return {output: (number(read, f"{output}_o", due[output][0]), due[output][1]) for output in asked}
 
     def moves(read: Signals) -> Statement:
-        later, advances = read.after(1), read("advance_i", U1)
-        step, done = read("step_q", U16), read("done_q", U16)
+        later, advances = read.after(1), number(read, "advance_i", U1)
+        step, done = number(read, "step_q"), number(read, "done_q")
         next_step = select(ends(read), 0, U16.wrap(step + 1))
         next_done = select(last(read), 0, select(ends(read), U16.wrap(done + _BLOCK), done))
         resets = read.resets()
         return {
-            "step_q": (later("step_q", U16), select(resets, 0, select(advances, next_step, step))),
-            "done_q": (later("done_q", U16), select(resets, 0, select(advances, next_done, done))),
+            "step_q": (number(later, "step_q"), select(resets, 0, select(advances, next_step, step))),
+            "done_q": (number(later, "done_q"), select(resets, 0, select(advances, next_done, done))),
         }
 
-    yield Theorem(claim(f"{subject}: its outputs are what they should be", outputs), subject, _LEFT)
-    yield Theorem(claim(f"{subject}: it steps through the blocks", moves), subject, _STEPS)
+    where = f"{subject}{name and f', {name[:-1]}'}"
+    yield Theorem(claim(f"{where}: its outputs are what they should be", outputs), subject, _LEFT)
+    yield Theorem(claim(f"{where}: it steps through the blocks", moves), subject, _DONE if one_step else _STEPS)
 
 
 def _array(subject: Subject, rows: int, columns: int, name: str = "") -> Theorem:
@@ -326,6 +338,13 @@ def _core() -> Iterator[Theorem]:
             statement[f"word {row} of an image"] = read("u_window_stream.data_i", S32, at), given
         return statement
 
+    def restarts(read: Signals) -> Statement:
+        (register,) = (one for one in registers(size["Channels"]) if one.name == "CHANNELS")
+        written = read("bus_write_i", U1) & read("bus_address_i", U16).equals(register.address)
+        return {
+            "restart_i": (read("u_channel_tables.restart_i", U1), written & legal(register, read("bus_data_i", U32)))
+        }
+
     full = Fault("gemm_core.sv", "fits & ~a_done_q & (a_held_q", "(fits | ~a_done_q) & (a_held_q")
     given = Fault("gemm_core.sv", "? window_bytes : a_data_i", "? a_data_i : window_bytes")
     yield Theorem(claim(f"{subject}: rows are given, or windows of an image", rows_in), subject, given)
@@ -339,4 +358,12 @@ def _core() -> Iterator[Theorem]:
     yield Theorem(never, subject, early)
     final = Fault("gemm_core.sv", "final_q   <= finishes;", "final_q   <= pass_ends;")
     yield Theorem(claim(f"{subject}: what goes along with a tile", marks), subject, final)
+    never_anew = Fault("config_registers.sv", "= accepted && address_i == lanewise_pkg::AddressChannels", "= 1'b0")
+    yield Theorem(claim(f"{subject}: a write of CHANNELS leads to the first channels", restarts), subject, never_anew)
     yield _array(subject, 4, 4, "u_mac_array.")
+    walks = {
+        "a": ("last",), "b": ("ends", "last"), "column": ("step", "count", "ends", "last"), "row": ("count", "last"),
+    }  # fmt: skip
+    for side, asked in walks.items():
+        yield from _walk(subject, f"u_{side}_walk.", asked, one_step=side == "row")
+    yield from walk_theorems(subject, "u_window_stream.u_window_walk.", (size["Image"] - 1).bit_length())

@@ -43,8 +43,13 @@ def window_theorems() -> Iterator[Theorem]:
         yield from walk.theorems()
         yield from walk.meanings() if bits == _FEW else ()
     stream = Subject("window_stream", (("Rows", _ROWS), ("Image", _IMAGE)))
-    yield from _Walk(stream, "u_window_walk.", (_IMAGE - 1).bit_length()).theorems()
+    yield from walk_theorems(stream, "u_window_walk.", (_IMAGE - 1).bit_length())
     yield from _stream(stream)
+
+
+def walk_theorems(subject: Subject, name: str, address_bits: int) -> Iterator[Theorem]:
+    """Of the walk of a module that has it within: before the names of its wires stands `name`."""
+    return _Walk(subject, name, address_bits).theorems()
 
 
 class _Walk:

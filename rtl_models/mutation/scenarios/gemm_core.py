@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from random import Random
 from typing import Final
 
 import numpy as np
 
+from isa.lane import S32
 from rtl_models.benches.driving.traffic import STALLS
 from rtl_models.benches.gemm_layers import (
     OFFSETS_OF,
@@ -42,8 +43,12 @@ _MOST_ACROSS, _MOST_BELOW, _MOST_STRIDE, _MOST_LEFT = 4_095, 65_535, 15, 15
 _FAR: Final = (
     Windows((1, 2, 3), (1, 1), 1, Geometry(stride_x=_MOST_STRIDE, right=(_MOST_ACROSS - 1) * _MOST_STRIDE - 1)),
     Windows((2, 1, 3), (1, 1), 1, Geometry(stride_y=_MOST_STRIDE, bottom=(_MOST_BELOW - 1) * _MOST_STRIDE - 1)),
+    Windows((1, 4, 3), (1, 1), 1, Geometry(right=_MOST_ACROSS - 4)),
+    Windows((4, 1, 3), (1, 1), 1, Geometry(bottom=_MOST_BELOW - 4)),
 )
-"""As many windows in a row, and as many rows, as registers take, as far apart: all but the first are outside."""
+"""As many windows in a row, and as many rows, as registers take, as far apart: all but the first are outside.  Then as
+many next to each other: of those found at once each comes to where, but for one bit, it would be in the image."""
+_EXTREMES: Final = (S32.low, S32.high)
 _WORD: Final = 32
 Numbers = int | Sequence[int | None] | None
 """On a port: one or several; None where it is not known."""
@@ -87,6 +92,8 @@ class _Layers:
         for _ in range(_WHOLE):
             for made in (_brought_back, _at_bounds, _with_small_products):
                 self._layers([made(GemmShape(core.rows, BYTES, core.channels), rng)])
+        for first in range(len(_EXTREMES) ** 2):
+            self._layers([with_extreme_products(GemmShape(core.rows, BYTES, core.channels), first, rng)])
         if self._pattern == "never":
             for windows in _FAR:
                 self._layers([layer(windows, rng)])
@@ -250,6 +257,24 @@ def _with_biases(some: GemmLayer, settings: Mapping[str, int], results: Sequence
         fields = {"bias": bias, "multiplier": multiplier, "shift": shift, "left_shift": left}
         own |= {channel_setting(field, channel): value for field, value in fields.items()}
     return some.with_settings(own)
+
+
+def with_extreme_products(shape: GemmShape, first: int, rng: Random) -> GemmLayer:
+    """A layer of two roundings with the least or greatest number by the least or greatest multiplier in each channel.
+
+    The four products take turns over the channels; channel 0 has the one that is `first`.
+    """
+    some = layer(shape, rng)
+    sums, signed = some.sums(), some.settings["signed"]
+    settings = {**some.settings, "rounding": rng.randrange(2), "offset": 128 * (1 - signed), "minimum": 128 * signed}
+    settings["maximum"] = settings["minimum"] ^ 255
+    products = list(product(_EXTREMES, _EXTREMES))
+    for channel in range(shape.n):
+        number, multiplier = products[(first + channel) % len(products)]
+        bias = S32.wrapped(number - int(rng.choice(sums[:, channel])))
+        own = {"bias": bias, "multiplier": multiplier, "shift": rng.choice((0, 24)), "left_shift": 0}
+        settings |= {channel_setting(field, channel): value for field, value in own.items()}
+    return some.with_settings(settings)
 
 
 def _with_small_products(shape: GemmShape, rng: Random) -> GemmLayer:
