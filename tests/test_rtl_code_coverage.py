@@ -164,6 +164,22 @@ def test_what_there_is_not_is_exit_code_2() -> None:
     assert (result.exit_code, "there is no sqxyz" in result.stderr) == (2, True)
 
 
+def test_a_run_of_all_says_what_is_done_and_the_point_that_nothing_executes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is with every point but one executed, and the gaps as the table has them."""
+    gaps = {Point(gap.module, 1, 1, "expr", gap.line, gap.what): 0 for gap in read_gaps(GAPS)}
+
+    def counting(name: str, lost: int = 0) -> Counts:
+        return Counts({SATURATES: lost} | gaps) if name == "sqadd" else Counts()
+
+    monkeypatch.setattr("rtl_models.command.cover.counts_of", counting)
+    result = lanewise("rtl", "cover")
+    assert (result.exit_code, "never executed, and gaps.toml has no reason: sqadd.sv:27" in result.stdout) == (1, True)
+    names = [*OPERATORS, *UNITS, *CORES]
+    assert f"{names[-1]}: 0 s, {len(names)} of {len(names)}\n" in result.stderr
+    monkeypatch.setattr("rtl_models.command.cover.counts_of", lambda name: counting(name, 1))
+    assert lanewise("rtl", "cover").exit_code == 0
+
+
 def test_a_failing_bench_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(name: str) -> Counts:
         raise BenchFails(f"the bench of {name} fails")

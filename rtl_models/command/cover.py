@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -34,13 +35,15 @@ def cover(
     possible = _possible(own)
     if unknown := [name for name in names or () if name not in possible]:
         fail(f"there is no {', '.join(unknown)}; give some of {', '.join(possible)}")
-    wanted = names or possible
-    if own.before:
-        counts = added(own_counts(name, own.before[0], own.adapter) for name in wanted)
-        wrong, told = [], never_executed(counts)
-    else:
-        counts = added(map(counts_of, wanted))
-        wrong = told = problems(counts, modules_of_these_alone(wanted))
+    wanted, each = names or possible, []
+    count = partial(own_counts, folder=own.before[0], adapter=own.adapter) if own.before else counts_of
+    for number, name in enumerate(wanted, 1):
+        begun = time.monotonic()
+        each.append(count(name))
+        print_progress(f"{name}: {time.monotonic() - begun:.0f} s, {number} of {len(wanted)}")
+    counts = added(each)
+    wrong = [] if own.before else problems(counts, modules_of_these_alone(wanted))
+    told = never_executed(counts) if own.before else wrong
     last = f"{sum(n > 0 for n in counts.values())} of {counted(len(counts), 'point')} executed"
     print_text("\n".join([*report(counts), *told, last]))
     print_progress(f"{time.monotonic() - started:.0f} s")

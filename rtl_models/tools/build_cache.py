@@ -46,8 +46,8 @@ _HEADERS: Final = ("verilated", "verilated_vcd_c", "verilated_vpi", "verilated_d
 """Reading them, and what they include, is three quarters of the time that a bench takes to compile."""
 Purpose = Literal["bench", "bulk", "coverage"]
 """What a simulator is for: cycles decided in Python, many cycles without it, or counts of what was executed."""
-OPTIMISATION: Final = {"bench": "-O0", "bulk": "-O1", "coverage": "-O0", "exhaustive": "-O3"}
-"""By kind of program.  Benches wait for Python: optimised lanes would cost them more than they gain."""
+OPTIMISATION: Final = {"bench": "-O0", "bulk": "-O1", "coverage": "-O1", "exhaustive": "-O3"}
+"""By kind of program.  Benches wait for Python: optimised lanes would cost them more than they gain; counters gain."""
 _COUNTING: Final = ("--coverage-line", "--coverage-user", "--coverage-expr", "--coverage-expr-max", "4096")
 """What Verilator counts for coverage, cover properties too; without the last option it silently leaves out expressions
 of many bits."""

@@ -80,18 +80,26 @@ class Arithmetic:
         self.conditions = events({number.name: number.lane(k) for k, number in enumerate(numbers)})
         self._met = Expressions([(condition, U8) for condition in self.conditions.values()])
         alone = set(self.numbers) - {name for names in crossed for name in names}
-        self._groups = [*crossed, *((name,) for name in sorted(alone))]
+        groups = [*crossed, *((name,) for name in sorted(alone))]
+        self._classes = {number.name: number.classes for number in numbers}
+        chosen = [
+            list(zip(names, kinds, strict=True))
+            for names in groups
+            for kinds in product(*(self._classes[name] for name in names))
+        ]
+        self._crossed = {" x ".join(map(" ".join, parts)): parts for parts in chosen}
 
     def __call__(self, frame: UnitFrame, lanes: int) -> Met:
         columns = self._columns(frame, lanes)
         happened = self._met.on([columns[name] for name in self.numbers])
         found = {name: column != 0 for name, column in zip(self.conditions, happened, strict=True)}
-        for names in self._groups:
-            for chosen in product(*(self.numbers[name].classes.items() for name in names)):
-                spans = {name: span for name, (_, span) in zip(names, chosen, strict=True)}
-                parts = [(low <= columns[name]) & (columns[name] <= high) for name, (low, high) in spans.items()]
-                label = " x ".join(f"{name} {kind}" for name, (kind, _) in zip(names, chosen, strict=True))
-                found[label] = np.logical_and.reduce(parts)
+        within = {
+            (name, kind): (low <= columns[name]) & (columns[name] <= high)
+            for name, spans in self._classes.items()
+            for kind, (low, high) in spans.items()
+        }
+        for label, parts in self._crossed.items():
+            found[label] = np.logical_and.reduce([within[part] for part in parts])
         return {name: met.reshape(-1, lanes) for name, met in found.items()}
 
 
