@@ -92,8 +92,8 @@ def checks() -> list[dict[str, Any]]:
         parted_at="shift", golden_step=3, agreed=("add",), instruction="add w0, w0, w1", source="f.c:3",
         came_from=("a[0]",), conventions=("double_rounding",), explanation=("all lanes are wrong",),
         fault=FaultLines(
-            ("f.c:3",), "add w0, w0, w1", ("add as sub",), "-O0", ("M at f.c:1",), ("f+0x4 (0x11004)",),
-            ("of g, inlined at f.c:9",),
+            lines=("f.c:3",), instruction="add w0, w0, w1", repairs=("add as sub",), build="-O0",
+            macros=("M at f.c:1",), addresses=("f+0x4 (0x11004)",), inlined=("of g, inlined at f.c:9",),
         ),
         between=("f.c -O2", "f.c -O0"),
     )  # fmt: skip

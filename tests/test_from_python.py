@@ -63,6 +63,14 @@ def test_a_network_is_compared_as_the_command_compares_it(net: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_layer_that_is_another_convention_than_the_expected_departs(net: Path) -> None:
+    inputs = inputs_of(net)
+    tensors = inputs | run_network(read_network(net), inputs, "single_rounding")
+    assert not compare_network(net, tensors, convention="single_rounding").apart
+    assert compare_network(net, tensors, convention="single_rounding_floor").apart
+
+
+@pytest.mark.slow
 def test_a_layer_that_was_spoilt_is_the_first_apart(net: Path) -> None:
     inputs = inputs_of(net)
     network = read_network(net)
@@ -80,6 +88,7 @@ def test_a_layer_that_was_spoilt_is_the_first_apart(net: Path) -> None:
     (lambda net: run_network(read_network(net), {}), "inputs has no "),
     (lambda net: run_network(read_network(net), inputs_of(net), "half"), "no convention of layers is called 'half'"),
     (lambda net: run_network(read_network(net), {"none": np.zeros(1)}), "computes no tensor 'none'"),
+    (lambda net: compare_network(net, {}, convention="half"), "there is no convention 'half' that layers could be"),
     (lambda net: compare_network(net, "somebody"), "somebody is neither a file nor one of litert"),
 ])  # fmt: skip
 def test_what_is_not_of_a_network_is_refused_in_a_sentence(

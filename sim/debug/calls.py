@@ -139,7 +139,7 @@ class DebuggedCall:
             return None
         if self.faults:
             return Trouble(
-                str(outcome.blaming(FaultLines(self.faults)).mismatch), instructions, mismatch=outcome.mismatch
+                str(outcome.blaming(FaultLines(lines=self.faults)).mismatch), instructions, mismatch=outcome.mismatch
             )
         told, (instruction, source) = str(outcome.mismatch), self.blamed
         if instruction and self.blamed != (outcome.mismatch.instruction, outcome.mismatch.source):

@@ -13,7 +13,7 @@ from isa.lazy import lazy_exports
 if TYPE_CHECKING:
     from sim.explanation.tensor_file import TensorError
     from sim.models.by_file import compare_network, read_network, run_network
-    from sim.models.causes import Cause
+    from sim.models.causes.causes import Cause
     from sim.models.compare import LayerReport
     from sim.models.network import ModelError, Network, NetworkLayer, NetworkTensor, PackageMissing, TensorScale
     from sim.models.report import ModelReport
@@ -38,7 +38,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
-            "Cause": "sim.models.causes",
+            "Cause": "sim.models.causes.causes",
             "LayerReport": "sim.models.compare",
             "ModelError": "sim.models.network",
             "ModelReport": "sim.models.report",

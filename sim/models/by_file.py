@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from sim.explanation.tensor_file import read_arrays
+from sim.golden.registry.conventions import CONVENTIONS
 from sim.models.compare import compared, tensors_by_name
 from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
 from sim.models.network import AnyArray, ModelError, Network
 from sim.models.onnx_file import read_onnx
 from sim.models.report import ModelReport
+from sim.models.rules.conventions import layer_conventions
 from sim.models.runtimes.litert import RESOLVERS, litert_tensors
 from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
@@ -26,6 +29,8 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
     "onnx-reference": onnx_reference_tensors,
 }
 """What runs a network here, by the name that `against` has for it."""
+_IN_REALS: Final = {"fp32": "product_xnnpack"}
+"""The convention of layers that is scaling in float32."""
 
 
 def read_network(file: Path | str) -> Network:
@@ -58,16 +63,17 @@ def run_network(
 
 def compare_network(
     file: Path | str, against: str | Path | Mapping[str, AnyArray], inputs: Mapping[str, AnyArray] | None = None,
-    seed: int = 1,
+    seed: int = 1, convention: str | None = None,
 ) -> ModelReport:  # fmt: skip
     """Say of each layer which convention makes what somebody's runtime computed, and which layer is the first to part.
 
     `against` are the tensors of the other side: arrays by name, a file of them (.npz), or a
     runtime that is run here: litert, litert-no-delegate, litert-reference, tflite-micro, onnxruntime, onnx-reference.
-    A runtime is given `inputs`, arrays by name, or numbers that are drawn from `seed`.  Raises ModelError for what is
-    not of the network, PackageMissing where a package is not installed, TensorError for a
-    file of no arrays.
+    A runtime is given `inputs`, arrays by name, or numbers that are drawn from `seed`.  Of a `convention` that is
+    expected a layer departs that may be it and is another.  Raises ModelError for what is not of the network and for a
+    convention that there is not, PackageMissing where a package is not installed, TensorError for a file of no arrays.
     """
+    expected = "" if convention is None else expected_convention(convention)
     path, network = Path(file), read_network(file)
     if isinstance(against, Mapping):
         tensors, drawn, name = tensors_by_name(network, against), None, "the given tensors"
@@ -75,7 +81,17 @@ def compare_network(
         given = None if inputs is None else tensors_by_name(network, inputs)
         tensors, drawn = tensors_against(network, path, str(against), given, "inputs", seed)
         name = str(against)
-    return ModelReport(network=network, against=name, seed=drawn, layers=compared(network, tensors, name))
+    layers = compared(network, tensors, name, expected)
+    return ModelReport(network=network, against=name, seed=drawn, layers=layers, expected=expected)
+
+
+def expected_convention(name: str) -> str:
+    """The convention of layers that a name says.  Raises ModelError where there is none."""
+    expected, known = _IN_REALS.get(name, name), [*CONVENTIONS, *layer_conventions()]
+    if expected not in known:
+        near = ", ".join(get_close_matches(name, known)) or "listed by `lanewise conventions`"
+        raise ModelError(f"there is no convention {name!r} that layers could be: the nearest are {near}")
+    return expected
 
 
 def tensors_against(

@@ -23,7 +23,8 @@ from sim.explanation.rule import Candidate
 from sim.explanation.survey import survey
 from sim.explanation.trace import trace
 from sim.golden.registry.conventions import rank_of
-from sim.models.causes import Cause, causes_of
+from sim.models.causes.causes import Cause, causes_of
+from sim.models.causes.moves import Moved, moved
 from sim.models.computed import computed
 from sim.models.layers import (
     Activated,
@@ -38,7 +39,6 @@ from sim.models.layers import (
     Several,
     ToReals,
 )
-from sim.models.moves import Moved, moved
 from sim.models.network import AnyArray, InputMissing, ModelError, Network, NetworkLayer, NotComputed
 from sim.models.questions import OwnFirst, is_one_of, plain, question_of
 from sim.models.rules.average import EXACT

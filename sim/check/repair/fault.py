@@ -11,7 +11,7 @@ FAULT_PLACE: Final = re.compile(r".+:\d+|.+\+0x[0-9a-f]+")
 """A place that `--fault` takes: a source line, or an instruction of code without lines, such as "kernel+0x1c"."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FaultLines:
     """The source lines of a fault: it is on the one, or on one of several; none where that cannot be told.
 

@@ -109,7 +109,7 @@ def fault_of_build(
     pcs = [change.pc for repair in repairs for change in repair.changes]
     shown = lines if len(lines) <= MOST else ()
     return FaultLines(
-        shown, first, (*told[:TOLD], *more), build if lines else "",
+        lines=shown, instruction=first, repairs=(*told[:TOLD], *more), build=build if lines else "",
         addresses=() if any(":" in line for line in lines) else tuple(changed),
         inlined=tuple(code.inlined(line, pcs) for line in shown),
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -13,23 +12,19 @@ from isa.errors import MISMATCH, MISSING
 from sim.command.options import chosen_kernel, optimisation_flag
 from sim.cycles.cores import chosen_cores
 from sim.explanation.tensor_file import read_arrays
-from sim.golden.registry.conventions import CONVENTIONS
-from sim.models.by_file import RUNTIMES, inputs_of, read_network, tensors_against
+from sim.models.by_file import RUNTIMES, expected_convention, inputs_of, read_network, tensors_against
 from sim.models.compare import compared, tensors_by_name
 from sim.models.cycles import NetworkCycles, cycles_of_layers
 from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
 from sim.models.kernel_in_layer import kernel_in_layer
 from sim.models.network import AnyArray, ModelError, Network
 from sim.models.report import ModelReport
-from sim.models.rules.conventions import layer_conventions
 from sim.terminal.output import print_json, print_shown, require_one_of, write_file
 from sim.terminal.writable import require_writable
 from sim.view.rounding.model import show_cycles_of_layers, show_kernel_in_layer, show_model, show_network
 from sim.view.rounding.model_page import model_page
 
 DEFAULT: Final = "double_rounding"
-_IN_REALS: Final = {"fp32": "product_xnnpack"}
-"""The convention that is scaling in float32."""
 
 
 def model(
@@ -51,10 +46,7 @@ def model(
     require_writable("--html", html_file)
     expected = ""
     if convention is not None and against is not None and kernel is None:
-        expected, known = _IN_REALS.get(convention, convention), [*CONVENTIONS, *layer_conventions()]
-        if expected not in known:
-            near = ", ".join(get_close_matches(convention, known)) or "listed by `lanewise conventions`"
-            raise ModelError(f"there is no convention {convention!r} that layers could be: the nearest are {near}")
+        expected = expected_convention(convention)
     else:
         require_one_of("--convention", convention or DEFAULT, FORWARD_CONVENTIONS)
     convention = convention or DEFAULT

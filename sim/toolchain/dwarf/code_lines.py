@@ -70,16 +70,18 @@ def code_lines(dwarf: Any) -> CodeLines:
         directories = [root] * first + list(program.header["include_directory"])
         paths = ((root, directories[file["dir_index"]], file["name"]) for file in program.header["file_entry"])
         files = {index: posixpath.join(*parts).decode(errors="replace") for index, parts in enumerate(paths, first)}
-        sites = sorted(site for unit in units if has_inlined(unit) for site in call_sites(unit) if site.file in files)
+        sites = sorted(
+            site for unit in units if has_inlined(unit) for site in call_sites(unit) if site.called[0] in files
+        )
         wrappers = [site for site in sites if site.is_wrapper]
-        inlined += [
-            InlinedCall(site.start, site.end, site.depth, site.function, SourceLine(files[site.file], site.line))
-            for site in sites
-            if not site.is_wrapper
-        ]
+        for site in sites:
+            if not site.is_wrapper:
+                file, line = site.called
+                call = SourceLine(files[file], line)
+                inlined.append(InlinedCall(site.start, site.end, site.depth, site.function, call))
         for row, following in pairwise(rows):
             if not row.end_sequence and row.line > 0:
-                for start, end, site in by_caller(row.address, following.address, wrappers):
-                    file, line = (row.file, row.line) if site is None else (site.file, site.line)
+                for start, end, wrapper in by_caller(row.address, following.address, wrappers):
+                    file, line = (row.file, row.line) if wrapper is None else wrapper.called
                     lines.append((start, end, SourceLine(files[file], line)))
     return CodeLines(lines, tuple(sorted(inlined, key=lambda call: call[:3])))

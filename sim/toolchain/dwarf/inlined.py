@@ -19,16 +19,16 @@ _IN_OTHER_FILES: Final = ("DW_FORM_GNU_ref_alt", "DW_FORM_ref_sup4", "DW_FORM_re
 
 
 class CallSite(NamedTuple):
-    """Addresses from `start` to before `end` are those of `function`, called in `line` of the unit's file number
-    `file`; `depth` such calls are around it.  A wrapper is one that is marked as artificial.
+    """Addresses from `start` to before `end` are those of `function`; `depth` such calls are around it.
+
+    `called` are the number of the unit's file and the line of the call.  A wrapper is one that is marked as artificial.
     """
 
     start: int
     end: int
     depth: int
     function: str
-    file: int
-    line: int
+    called: tuple[int, int]
     is_wrapper: bool
 
 
@@ -61,7 +61,7 @@ def call_sites(unit: Any) -> list[CallSite]:
             file, line = (die.attributes[name].value for name in ("DW_AT_call_file", "DW_AT_call_line"))
             is_wrapper = "DW_AT_artificial" in function.attributes
             found += [
-                CallSite(start, end, depth, _name(function), file, line, is_wrapper)
+                CallSite(start, end, depth, _name(function), (file, line), is_wrapper)
                 for start, end in _addresses(die, base)
                 if start < end and line
             ]

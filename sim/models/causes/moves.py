@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.explanation.explanation import place_of
-from sim.models.causes import Cause
+from sim.models.causes.causes import Cause
 from sim.models.computed import computed
 from sim.models.layers import Inputs, Several
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed
