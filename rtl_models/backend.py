@@ -18,13 +18,14 @@ from rtl_models.cores.layers import MODES as LAYER_MODES
 from rtl_models.cores.layers_run import LayersRun
 from rtl_models.frames_run import FramesRun
 from rtl_models.host import HOSTS, Host, host_of, hosted_modes
+from rtl_models.latencies import PROFILES, depths, in_words, profile_named
 from rtl_models.register_map import outside
 from rtl_models.session import WentWrong
 from rtl_models.tools.build_cache import BuildError
 from rtl_models.tools.environment import SimulationUnavailable, tool_versions
 from rtl_models.tools.own_modules import NothingReplaced, own_modules
 from rtl_models.tools.scratch import named_by_content
-from rtl_models.unit_run import PROFILES, Built
+from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.check.external import BackendFault, BackendMissing, NotMadeFor, Outside
 from sim.kernels.kernel import Inputs, Kernel, Outputs, built_in_kernel, kernel_modes
@@ -35,22 +36,25 @@ def build_hardware(kernel: Kernel, options: Mapping[str, str] | None = None) -> 
     """The unit of a built-in kernel, `gemm_core` for a layer, in a simulator that is built unless it is kept.
 
     It is one more implementation of the kernel: `sim.check.check_kernel(kernel, external=[hardware(kernel)])`.
-    Options: lanes ("4", "8", "16"; of `gemm_core` the columns), profile ("shallow", "deep"), modules (a folder whose
-    modules go before those of the package).  Raises NotMadeFor for a kernel, a mode, an option, and for a design that
-    the simulator refuses; BackendMissing where the environment lacks something.
+    Options: lanes ("4", "8", "16"; of `gemm_core` the columns), profile ("shallow", "deep", of units also the register
+    stages, such as "7"), modules (a folder whose modules go before those of the package).  Raises NotMadeFor for a
+    kernel, a mode, an option, and for a design that the simulator refuses; BackendMissing where the environment lacks
+    something.
     """
     _require_made_for(kernel)
     options = options or {}
     lanes = int(_chosen("lanes", options, [str(count) for count in LANE_COUNTS]))
-    profile = _chosen("profile", options, PROFILES)
+    unit = None if kernel.name in LAYERS else host_of(kernel.name, kernel.mode).unit
+    numbers = map(str, depths(unit)) if unit else ()
+    profile = _chosen("profile", options, [*PROFILES, *numbers])
     try:
         before = [own_modules(Path(options["modules"]))] if "modules" in options else []
         if kernel.name in LAYERS:
             core = GemmCore(columns=lanes, deep=profile == "deep", steps=LAYER_STEPS)
             return LayerHardware(kernel, core, LayersRun(core, before))
         host = host_of(kernel.name, kernel.mode)
-        unit = Built(UNITS[host.unit], lanes, profile, strict=not before)
-        return Hardware(kernel, host, unit, FramesRun(unit, before))
+        built = Built(UNITS[host.unit], lanes, profile_named(host.unit, profile), strict=not before)
+        return Hardware(kernel, host, built, FramesRun(built, before))
     except (BuildError, NothingReplaced) as error:
         raise NotMadeFor(str(error)) from error
     except SimulationUnavailable as missing:
@@ -67,9 +71,9 @@ class Hardware:
 
     @property
     def made_as(self) -> str:
-        """Such as "quantize_down Lanes=4 shallow, verilator 5.48"."""
+        """Such as "quantize_down Lanes=4 shallow, verilator 5.48", or "7 stages" in the place of shallow."""
         (simulator,) = tool_versions("verilator")
-        return f"{self._unit.unit.name} Lanes={self._unit.lanes} {self._unit.profile}, {simulator}"
+        return f"{self._unit.unit.name} Lanes={self._unit.lanes} {in_words(self._unit.profile)}, {simulator}"
 
     def run(self, inputs: Sequence[Inputs]) -> list[Outputs | Outside]:
         """All of them in one run of the simulator.  Raises BackendFault."""

@@ -1,4 +1,4 @@
-"""The constants of `lanes/lanewise_pkg.sv`: the latencies of the units, and the addresses of the registers."""
+"""The constants of `lanes/lanewise_pkg.sv`: the depths of the pipelines, and the addresses of the registers."""
 
 from __future__ import annotations
 
@@ -14,16 +14,59 @@ _CONSTANT: Final = re.compile(r"^ *localparam +(?:int|logic \[\d+:0\]) +(\w+) *=
 _NUMBER: Final = re.compile(r"(?:\d*'([dh]))?([0-9a-fA-F_]+)")
 
 
-def latency(unit: str, deep: bool) -> int:
-    """The register stages of a unit such as "quantize_down": shallow, or deep.
+PROFILES: Final = ("shallow", "deep")
+"""The names of the least depth that a unit can have, and of the greatest; a profile is one, or a depth between."""
+_LEVELS: Final = ("Shallow", "Multiplied", "Shifted", "Bounded", "Deep")
+"""How the constants of a unit's depths end."""
 
-    Raises ValueError where the package has no latency of that unit.
+
+@cache
+def depths(module: str) -> tuple[int, ...]:
+    """In how many register stages a unit, or a part such as "rescale", can be built: the least first.
+
+    Each has one more kind of part deep than that before it: the multipliers, what shifts, the bounds, all else.  Raises
+    ValueError where the package has none of that module.
     """
-    name = "".join(part.capitalize() for part in unit.split("_")) + ("Deep" if deep else "Shallow")
-    constants = package_constants()
-    if name not in constants:
-        raise ValueError(f"{PACKAGE.name} has no {name}: no unit is called {unit!r}")
-    return constants[name]
+    name, constants = "".join(part.capitalize() for part in module.split("_")), package_constants()
+    if f"{name}Shallow" not in constants:
+        raise ValueError(f"{PACKAGE.name} has no {name}Shallow: no unit is called {module!r}")
+    return tuple(constants[name + level] for level in _LEVELS if name + level in constants)
+
+
+def latency(module: str, profile: str) -> int:
+    """The register stages of a unit in a profile: "shallow", "deep", or their number.
+
+    Raises ValueError where the unit cannot have it, or there is no such unit.
+    """
+    possible = depths(module)
+    named = dict(zip(PROFILES, (possible[0], possible[-1]), strict=True)) | {str(depth): depth for depth in possible}
+    if profile not in named:
+        raise ValueError(f"{module} has the profiles {', '.join(named)}, not {profile!r}")
+    return named[profile]
+
+
+def profile_named(module: str, text: str) -> str:
+    """A profile by a name or a number: by its name where it has one.  Raises as `latency`."""
+    return profile_of(module, latency(module, text))
+
+
+def profile_of(module: str, depth: int) -> str:
+    """The profile that has so many register stages: "shallow", "deep", or their number."""
+    return {depths(module)[0]: PROFILES[0], depths(module)[-1]: PROFILES[1]}.get(depth, str(depth))
+
+
+def in_words(profile: str) -> str:
+    """Such as "deep", or "7 stages"."""
+    return profile if profile in PROFILES else f"{profile} stages"
+
+
+def profile_parameter(module: str, profile: str) -> tuple[str, int]:
+    """Name and value of the parameter with which a unit has a profile: Deep, which is all that some have, or Depth.
+
+    Raises as `latency`.
+    """
+    named = profile_named(module, profile)
+    return ("Deep", PROFILES.index(named)) if named in PROFILES else ("Depth", int(named))
 
 
 @cache

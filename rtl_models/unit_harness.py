@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rtl_models.adapters import Adapter
+from rtl_models.latencies import profile_parameter
 from rtl_models.register_map import CHANNELS
 from rtl_models.tools.build_cache import visible
 from rtl_models.units import CLOCKED, SETTING_BITS, TABLE_BITS, DirectedPort, Unit, setting_bits, stream_ports
@@ -21,13 +22,13 @@ _BUS: Final = (
 )  # fmt: skip
 
 
-def harness(unit: Unit, lanes: int, deep: bool, channels: int = CHANNELS, adapter: Adapter | None = None) -> str:
+def harness(unit: Unit, lanes: int, profile: str, channels: int = CHANNELS, adapter: Adapter | None = None) -> str:
     """The module `configured_unit`; the registers, and the unit's tables if it has any, are of so many channels.
 
     With an adapter its module stands in the place of the unit.
     """
     ports = ",\n".join(f"  {direction} logic [{bits - 1}:0] {name}" for direction, name, bits in _ports(unit, lanes))
-    body = [*_instances(unit, lanes, deep, channels, adapter), *_arrays(unit, lanes)]
+    body = [*_instances(unit, lanes, profile, channels, adapter), *_arrays(unit, lanes)]
     return "\n".join([f"module {TOP} (", ports, ");", *body, "endmodule", ""])
 
 
@@ -40,7 +41,7 @@ def _ports(unit: Unit, lanes: int) -> list[DirectedPort]:
     return [*CLOCKED, *_BUS, *stream_ports(unit, lanes)]
 
 
-def _instances(unit: Unit, lanes: int, deep: bool, channels: int, adapter: Adapter | None) -> list[str]:
+def _instances(unit: Unit, lanes: int, profile: str, channels: int, adapter: Adapter | None) -> list[str]:
     """The registers, and the unit whose settings they drive by wires."""
     # such as "config_signed": some settings have names that ports have too, or keywords
     wires = {name: f"config_{name}" for name in setting_bits(unit)}
@@ -51,7 +52,8 @@ def _instances(unit: Unit, lanes: int, deep: bool, channels: int, adapter: Adapt
     settings = {f"{name}_i": wire for name, wire in wires.items()}
     connected, tables = streams | settings, f".Channels({channels})"
     if adapter is None:
-        parameters = f".Lanes({lanes}), .Deep(1'b{deep:d})" + (f", {tables}" if unit.tables else "")
+        name, value = profile_parameter(unit.name, profile)
+        parameters = f".Lanes({lanes}), .{name}({value})" + (f", {tables}" if unit.tables else "")
         instance = instanced(unit.name, f" #({parameters})", connected)
     else:
         instance = instanced(adapter.module, adapter.parameters(lanes), adapter.connections(connected))

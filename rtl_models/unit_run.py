@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from rtl_models.adapters import Adapter
+from rtl_models.latencies import in_words
 from rtl_models.outcome import BenchOutcome
 from rtl_models.register_map import CHANNELS
 from rtl_models.session import NEVER_ENDS, Session
@@ -40,13 +41,12 @@ from rtl_models.units import Unit
 from sim.explanation.answer import explain
 from sim.view.sentences import counted
 
-PROFILES: Final = ("shallow", "deep")
 _SCENARIOS, _FAILING = "rtl_models.benches.unit_scenarios", "rtl_models.benches.failing_unit_bench"
 
 
 @dataclass(frozen=True)
 class Built:
-    """A unit with its parameters: 4, 8 or 16 `lanes`, and the profile "shallow" or "deep" of its pipeline.
+    """A unit with its parameters: 4, 8 or 16 `lanes`, and the profile of its pipeline: one of `unit.profiles`.
 
     `channels` are those of the registers, and of a unit's tables if it has any: then a multiple of the lanes.
     `strict`: each of its cycles must be as the package has it; else it need keep to the rules of AXI-Stream only, as
@@ -62,16 +62,16 @@ class Built:
 
     def design(self, *before: Path) -> TopModule:
         """The unit behind its configuration registers; modules in the folders `before` go before the package's."""
-        text = harness(self.unit, self.lanes, self.profile == "deep", self.channels, self.adapter)
+        text = harness(self.unit, self.lanes, self.profile, self.channels, self.adapter)
         return TopModule(TOP, {f"{TOP}.sv": text, "ports.vlt": control_file(self.unit, self.lanes)}, (*before, LANES))
 
     @property
     def title(self) -> str:
-        """Such as "quantize_down, 4 lanes, deep"."""
+        """Such as "quantize_down, 4 lanes, deep", or "quantize_down, 4 lanes, 7 stages"."""
         if self.adapter is not None:
             return f"{self.unit.name} by {self.adapter.module}, {counted(self.lanes, 'lane')}"
         tables = "" if self.channels == CHANNELS else f", {self.channels} channels"
-        return f"{self.unit.name}, {self.lanes} lanes, {self.profile}{tables}"
+        return f"{self.unit.name}, {self.lanes} lanes, {in_words(self.profile)}{tables}"
 
     def in_its_words(self, text: str) -> str:
         """What a bench tells, with the ports of the module of an adapter."""

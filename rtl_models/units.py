@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtl_models import unit_values
-from rtl_models.latencies import latency
+from rtl_models.latencies import depths, latency, profile_of
 from rtl_models.register_map import REGISTERS
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_values import UNDEFINED, Operands, Results, Settings
@@ -45,7 +45,7 @@ class UnitPort:
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """A module `lanes/<name>.sv` with the parameters Lanes and Deep, and what it computes.
+    """A module `lanes/<name>.sv` with the parameters Lanes, Deep and mostly Depth, and what it computes.
 
     `settings` are the names of its configuration, each on the port `<setting>_i`.  `tables` are the fields that it has
     of each channel in tables instead, `unit_values.channel_setting` being their names; `expected` takes the settings,
@@ -66,9 +66,14 @@ class Unit:
         """The file of the module."""
         return LANES / f"{self.name}.sv"
 
-    def latency(self, deep: bool) -> int:
-        """The register stages."""
-        return latency(self.name, deep)
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The depths that its pipeline can have: "shallow" first, "deep" last, between them numbers of stages."""
+        return tuple(profile_of(self.name, depth) for depth in depths(self.name))
+
+    def latency(self, profile: str) -> int:
+        """The register stages.  Raises ValueError for a profile that it has not."""
+        return latency(self.name, profile)
 
 
 TABLE_BITS: Final = {

@@ -275,7 +275,7 @@ def test_vectors_that_were_not_compared_are_told(by_hand: Callable[[ByHand], Non
         ),
         (("quantize_down", "--mode", "page", "--rtl"), "there is no hardware for quantize_down, mode page"),
         (("quantize_down", "--rtl", "--lanes", "5"), "--lanes takes 4, 8, 16, not '5'"),
-        (("quantize_down", "--rtl", "--profile", "wide"), "--profile takes shallow, deep, not 'wide'"),
+        (("quantize_down", "--rtl", "--profile", "wide"), "--profile takes shallow, deep, 4, 7, 9, 11, not 'wide'"),
         (("quantize_down", "--rtl", "--modules", "none"), "there is no folder none"),
         (("quantize_down", "--lanes", "8"), "--lanes is about the hardware: give --rtl too"),
     ],

@@ -231,7 +231,7 @@ def test_the_module_is_instantiated_by_the_names_of_the_file(folder: Path) -> No
     )
     (folder / "adapter.toml").write_text(text)
     adapter = read_adapter(folder / "adapter.toml")
-    made = harness(UNITS["quantize_down"], 8, False, adapter=adapter)
+    made = harness(UNITS["quantize_down"], 8, "shallow", adapter=adapter)
     lines = {line.strip().rstrip(",") for line in made.splitlines()}
     assert {
         "requantizer #(.N(8)) u_requantizer (", ".clk(clk_i)", ".rst(rst_ni)", ".s_acc(accumulator_i)",
@@ -246,7 +246,7 @@ def test_what_is_told_of_a_unit_has_the_ports_of_the_module() -> None:
 
 
 def test_a_reset_that_is_active_high_is_turned_around() -> None:
-    assert ".rst(~rst_ni)" in harness(UNITS["quantize_down"], 4, False, adapter=read_adapter(ADAPTER))
+    assert ".rst(~rst_ni)" in harness(UNITS["quantize_down"], 4, "shallow", adapter=read_adapter(ADAPTER))
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,17 @@ def suite(outcome: BenchOutcome) -> ElementTree.Element:
 
 
 def test_all_are_every_operator_and_every_unit_and_core_with_all_lanes_and_profiles() -> None:
-    assert len(jobs_of([], None, None, None)) == len(OPERATORS) + len({*UNITS, *CORES}) * 3 * 2
+    between = [(unit.name, profile) for unit in UNITS.values() for profile in unit.profiles[1:-1]]
+    jobs = jobs_of([], None, None, None)
+    assert len(jobs) == len(OPERATORS) + len({*UNITS, *CORES}) * 3 * 2 + len(between)
+    titles = {f"{name}, 4 lanes, {profile} stages" for name, profile in between}
+    assert titles == {job.title for job in jobs if job.title.endswith("stages")}
+    assert len(titles) == 13
+
+
+def test_a_number_of_stages_is_a_profile_and_is_called_by_its_name_where_it_has_one() -> None:
+    titles = [job.title for job in jobs_of(["quantize_down"], None, "8", "4,7,11,deep")]
+    assert titles == [f"quantize_down, 8 lanes, {profile}" for profile in ("shallow", "7 stages", "deep")]
 
 
 def test_tables_have_as_many_channels_as_are_asked_for() -> None:
@@ -121,7 +131,15 @@ def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
             ["quantize_down*", "--channels", "12"],
             "--channels is for gemm_core, quantize_down_channels, which have tables of them: not for quantize_down",
         ),
-        (["quantize_down", "--profile", "wide"], "--profile takes some of shallow,deep, not 'wide'"),
+        (
+            ["quantize_down", "--profile", "wide"],
+            "--profile takes some of shallow,deep and numbers of register stages, not 'wide'",
+        ),
+        (
+            ["quantize_down", "--profile", "7,8"],
+            "--profile: quantize_down has the profiles shallow, deep, 4, 7, 9, 11, not '8'",
+        ),
+        (["gemm_core", "--profile", "7"], "gemm_core is shallow or deep: give no --profile 7, or name units alone"),
         (["sqadd", "--simulator", "vcs"], "--simulator takes one of verilator, icarus, not 'vcs'"),
         (["sqadd", "--modules", "nosuch"], "--modules: there is no folder nosuch"),
         (["sqadd", "--modules", str(Path(__file__).parent)], "tests has no module in the place of one here"),

@@ -143,9 +143,18 @@ def test_a_unit_has_ports_settings_and_both_latencies() -> None:
     assert unit["results"][1] == {"name": "address_o", "type": "u32", "per": "chunk"}
     assert unit["settings"] == ["destination", "width", "height", "element", "zero_tail"]
     assert unit["latency"] == {
-        "shallow": UNITS["transpose1xw"].latency(False),
-        "deep": UNITS["transpose1xw"].latency(True),
+        "shallow": UNITS["transpose1xw"].latency("shallow"),
+        "deep": UNITS["transpose1xw"].latency("deep"),
     }
+
+
+def test_a_unit_has_the_depths_between_too() -> None:
+    found = {row["name"]: row["depths"] for row in listed()["units"]}
+    assert (found["quantize_down"], found["requantize"], found["interleave4x4"]) == (
+        [4, 7, 9, 11],
+        [4, 7, 9, 11, 12],
+        [1, 2],
+    )
 
 
 def test_the_registers_are_those_of_the_map() -> None:

@@ -53,6 +53,7 @@ from rtl_models.unit_values import ONE_ROUNDING, UNDEFINED
 from rtl_models.units import UNITS
 from sim.prove.claim import ClaimInputs, input_lane, sides_of, tells_apart
 from sim.toolchain.tools import cache_directory
+from support.rtl_faults import AT_DEPTHS, planted
 
 pytestmark = pytest.mark.rtl
 SECONDS = 600.0
@@ -70,11 +71,17 @@ def is_short(subject: Subject) -> bool:
     return subject.module != "channel_tables" or beats == 2 or (beats <= 5 and parameters["Lanes"] == 4)
 
 
+def is_between(subject: Subject) -> bool:
+    """Whether it is a unit at a depth between shallow and deep, made of parts that are proved with these."""
+    return subject.module in UNITS and "Depth" in dict(subject.parameters)
+
+
 def is_fast(theorem: Theorem | Lemma) -> bool:
     if isinstance(theorem, Lemma):
         return True
     parameters = dict(theorem.subject.parameters)
     own = theorem.subject.module not in SLOW and "PerChannel" not in parameters and parameters.get("AddressBits") != 3
+    own = own and not is_between(theorem.subject)
     return (
         own
         and is_short(theorem.subject)
@@ -405,6 +412,17 @@ def test_a_stage_that_is_not_of_the_form_of_its_lemma_does_not_compose() -> None
 def test_a_result_leaves_after_the_documented_latency(pipeline: Pipeline) -> None:
     composed = Composed(pipeline.registers, Signals())
     assert {composed.of(result.value)[1] for result in pipeline.results} == {pipeline.latency}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("unit", "depth", "fault"), AT_DEPTHS.values(), ids=AT_DEPTHS)
+def test_a_fault_at_a_depth_between_is_refuted(unit: str, depth: int, fault: tuple[str, str, str], cache: Path) -> None:
+    subject = Subject(unit, (("Lanes", 4), ("Depth", depth)))
+    equations = derive_equations(design_of(subject, planted(*fault)), cache)
+    found = decide(subject, equations, SECONDS)
+    # a register that is not there, or is longer or shorter than due, ends `rtl prove` as a refuted theorem does
+    missing = re.search(r"has no wire|there is no|has a width of", found.reason)
+    assert found.outcome == "refuted" or missing, found
 
 
 SEED = 9

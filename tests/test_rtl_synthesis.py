@@ -20,8 +20,9 @@ from rich.console import Console
 from typer.testing import Result
 
 from rtl_models.adapters import read_adapter
+from rtl_models.latencies import PROFILES
 from rtl_models.synthesis import document, figures, netlist, nextpnr
-from rtl_models.synthesis.designs import PROFILES, Design, adapted_designs, designs
+from rtl_models.synthesis.designs import Design, adapted_designs, designs
 from rtl_models.synthesis.digest import digest_of, plain_sources
 from rtl_models.synthesis.document import DOCUMENT, OLDER, rows_of, table_designs, with_figures
 from rtl_models.synthesis.figures import Figures, figures_of
@@ -248,6 +249,15 @@ def test_a_beat_in_every_cycle_makes_the_elements_of_a_second(tools: Callable[..
     assert (design["elements_per_cycle"], design["elements_per_second"], design["cells"]) == (8, 724e6, 3317)
 
 
+def test_a_number_of_stages_is_asked_for_as_a_depth_and_told_as_such(tools: Callable[..., list[int]]) -> None:
+    tools(90.0, 91.0)
+    run = json.loads(synthesized("quantize_down", "--lanes", 4, "--profile", "7,11", "--json").stdout)
+    told = [(design["profile"], design["latency"], design["reproduce"].split()[6:8]) for design in run["designs"]]
+    assert told == [("7", 7, ["--profile", "7"]), ("deep", 11, ["--profile", "deep"])]
+    between = Design("quantize_down", 4, "7")
+    assert (between.parameters, between.title) == ({"Depth": 7, "Lanes": 4}, "quantize_down 7 stages, 4 lanes")
+
+
 def test_the_command_of_a_design_asks_for_it_alone(tools: Callable[..., list[int]]) -> None:
     tools(90.0, 91.0)
     run = json.loads(synthesized("quantize_down", "--lanes", 4, "--json").stdout)
@@ -344,7 +354,11 @@ def test_without_the_wheel_a_sentence_says_how_to_get_it(monkeypatch: pytest.Mon
     [
         (("sqrdmul",), "no unit or lane is called 'sqrdmul' (did you mean sqrdmulh?): there are "),
         (("srshl", "--lanes", "4,5"), "--lanes takes some of 4,8,16, not '5'"),
-        (("srshl", "--profile", ""), "--profile takes some of shallow,deep, not ''"),
+        (
+            ("quantize_down", "--profile", "8"),
+            "quantize_down has the profiles shallow, deep, 4, 7, 9, 11, not '8'",
+        ),
+        (("srshl", "--profile", ""), "--profile takes some of shallow,deep and numbers of register stages, not ''"),
         (("srshl", "--plot", "x.pdf"), "--plot writes .png and .svg, not x.pdf"),
         (("srshl", "--plot", "nowhere/x.png"), "--plot cannot write nowhere/x.png: there is no such folder"),
     ],
@@ -426,6 +440,9 @@ def test_the_rows_of_the_document_are_of_the_sources_that_there_are_or_marked_as
 
 def test_the_document_has_a_line_for_every_design_there_is() -> None:
     lines = re.findall(r"^\| `(\w+)` \| (\w*) *\| (\d+) \|", DOCUMENT.read_text(), re.MULTILINE)
+    between = [(name, profile, lanes) for name, profile, lanes in lines if profile.isdigit()]
+    assert between == [("quantize_down", "7", "4"), ("quantize_down", "9", "4")]
     there_are = designs([], LANE_COUNTS, PROFILES)
-    assert lines == [(design.name, design.profile or "", str(design.lanes)) for design in there_are]
+    others = [line for line in lines if line not in between]
+    assert others == [(design.name, design.profile or "", str(design.lanes)) for design in there_are]
     assert {design.name for design in there_are} >= set(UNITS)

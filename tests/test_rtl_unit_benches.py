@@ -1,6 +1,7 @@
 """Every streaming unit in the simulator against its golden reference: `pytest -k quantize_down` runs some.
 
-One profile of each here, both being there; `lanewise rtl test` has all lanes and profiles.
+Shallow or deep of each here, both being there, and one depth between of those that have some; `lanewise rtl test` has
+all lanes and profiles.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import pytest
 from rtl_models import benches
 from rtl_models.benches.units import transpose1xw_bench
 from rtl_models.command.junit import PROPERTIES
+from rtl_models.latencies import PROFILES
 from rtl_models.mutation.scenarios.units import UnitScenarios
 from rtl_models.tools.environment import SimulatorName
-from rtl_models.unit_run import PROFILES, Built, run_unit
+from rtl_models.unit_run import Built, run_unit
 from rtl_models.units import UNITS
 from support.rtl_support import needs_icarus
 
@@ -36,12 +38,23 @@ PROFILE_OF = {
 SHORT = r"one_beat_frames/pattern=sometimes|reset_inside/pattern=sometimes|report"
 
 
+BETWEEN = {
+    "quantize_down": "9",
+    "quantize_down_channels": "7",
+    "offset_contribution": "3",
+    "quantized_add": "13",
+    "requantize": "11",
+    "quantized_multiplier": "6",
+    "integer_scale": "5",
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize(("name", "profile"), [*PROFILE_OF.items(), *BETWEEN.items()])
 def test_it_computes_what_the_golden_reference_says(
-    name: str, simulator: SimulatorName, record_property: Callable[[str, object], None]
+    name: str, profile: str, simulator: SimulatorName, record_property: Callable[[str, object], None]
 ) -> None:
-    outcome = run_unit(Built(UNITS[name], 4, PROFILE_OF[name]), simulator=simulator)
+    outcome = run_unit(Built(UNITS[name], 4, profile), simulator=simulator)
     for key in PROPERTIES:
         record_property(key, outcome.as_json().get(key, ""))
     assert outcome.passed, outcome.told()
@@ -49,6 +62,11 @@ def test_it_computes_what_the_golden_reference_says(
 
 def test_both_profiles_are_among_them() -> None:
     assert set(PROFILE_OF.values()) == set(PROFILES)
+    assert set(PROFILE_OF) == set(UNITS)
+
+
+def test_every_unit_with_depths_between_has_one_among_them() -> None:
+    assert set(BETWEEN) == {unit.name for unit in UNITS.values() if len(unit.profiles) > 2}
 
 
 @needs_icarus
@@ -64,7 +82,7 @@ def test_what_mutants_are_put_through_are_the_tests_of_the_bench() -> None:
     and those that look back on the others."""
     tree = ast.parse((Path(benches.__file__).parent / "unit_scenarios.py").read_text())
     tests = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list}
-    drawn = UnitScenarios(transpose1xw_bench.BENCH, 4, deep=False, seed=1).by_test()
+    drawn = UnitScenarios(transpose1xw_bench.BENCH, 4, "shallow", seed=1).by_test()
     of_streams = {"valid_without_ready", "filled_up"}
     assert tests - of_streams - {"illegal_settings", "functional_coverage", "report"} == set(drawn)
     assert all(drawn.values())

@@ -17,7 +17,7 @@ from rtl_models.tools.sources import sources_of
 from rtl_models.unit_harness import TOP
 from rtl_models.unit_run import Built, run_unit
 from rtl_models.units import UNITS
-from support.rtl_faults import planted
+from support.rtl_faults import AT_DEPTHS, planted
 from support.rtl_support import needs_icarus
 
 pytestmark = pytest.mark.rtl
@@ -132,6 +132,14 @@ def test_a_wrong_number_behind_a_rescaling_is_shrunk_to_that_number_and_plain_se
     plain = {"multiplier": -(1 << 31), "shift": 0, "offset": 0, "signed": 0, "minimum": 0, "maximum": 255}
     assert frame["settings"] == plain
     assert sorted(frame["operands"]["accumulator_i"][0]) == [0, 0, 0, 5]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("unit", "depth", "fault"), AT_DEPTHS.values(), ids=AT_DEPTHS)
+def test_a_fault_at_a_depth_between_fails_the_bench(unit: str, depth: int, fault: Fault, failing: Failing) -> None:
+    outcome = failing(fault, "no_stalls|frames/pattern=sometimes", unit=Built(UNITS[unit], 4, str(depth)))
+    assert not outcome.passed
+    assert f"--lanes 4 --profile {depth} " in outcome.told()
 
 
 @pytest.mark.slow

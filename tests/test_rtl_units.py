@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from rtl_models.latencies import constants_of, latency, package_constants
+from rtl_models.latencies import constants_of, depths, latency, package_constants, profile_named, profile_parameter
 from rtl_models.unit_values import UNDEFINED, Settings, channel_setting
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.golden.addition import LEFT_SHIFT, AddParameters, Quantization, add_tflite, relu_if
@@ -46,11 +46,51 @@ def _down(accumulators: list[int], **changed: int) -> list[int]:
     ],
 )
 def test_the_latencies_are_the_documented_ones(unit: str, shallow: int, deep: int) -> None:
-    assert (latency(unit, False), latency(unit, True)) == (shallow, deep)
+    assert (latency(unit, "shallow"), latency(unit, "deep")) == (shallow, deep)
+
+
+@pytest.mark.parametrize(
+    ("unit", "between"),
+    [
+        ("quantize_down", (7, 9)),
+        ("quantize_down_channels", (7, 9)),
+        ("offset_contribution", (3,)),
+        ("transpose1xw", ()),
+        ("quantized_add", (13, 17)),
+        ("quantized_add_float", ()),
+        ("requantize", (7, 9, 11)),
+        ("quantized_multiplier", (6,)),
+        ("integer_scale", (5, 7)),
+        ("interleave4x4", ()),
+    ],
+)
+def test_between_shallow_and_deep_are_the_documented_depths(unit: str, between: tuple[int, ...]) -> None:
+    ends = latency(unit, "shallow"), latency(unit, "deep")
+    assert depths(unit) == (ends[0], *between, ends[1])
+    assert UNITS[unit].profiles == ("shallow", *map(str, between), "deep")
+    assert [latency(unit, profile) for profile in UNITS[unit].profiles] == list(depths(unit))
+
+
+def test_a_profile_goes_by_its_name_where_it_has_one() -> None:
+    assert [profile_named("quantize_down", text) for text in ("4", "7", "11", "deep")] == [
+        "shallow",
+        "7",
+        "deep",
+        "deep",
+    ]
+    parameters = [profile_parameter("quantize_down", profile) for profile in ("shallow", "7", "deep")]
+    assert parameters == [("Deep", 0), ("Depth", 7), ("Deep", 1)]
+
+
+@pytest.mark.parametrize("profile", ["8", "wide", "", "07", "-7"])
+def test_a_depth_that_a_unit_has_not_is_refused(profile: str) -> None:
+    told = f"quantize_down has the profiles shallow, deep, 4, 7, 9, 11, not {profile!r}"
+    with pytest.raises(ValueError, match=told):
+        latency("quantize_down", profile)
 
 
 def test_every_unit_has_both_latencies() -> None:
-    assert all(0 < unit.latency(deep=False) <= unit.latency(deep=True) for unit in UNITS.values())
+    assert all(0 < unit.latency("shallow") <= unit.latency("deep") for unit in UNITS.values())
 
 
 def test_the_package_gives_the_addresses_of_the_registers() -> None:
@@ -70,7 +110,7 @@ def test_a_constant_of_anything_else_is_refused() -> None:
 
 def test_a_unit_that_the_package_does_not_know_is_refused() -> None:
     with pytest.raises(ValueError, match="no unit is called 'softmax'"):
-        latency("softmax", deep=False)
+        latency("softmax", "shallow")
 
 
 def test_quantize_down_gives_the_vectors_of_the_specification() -> None:

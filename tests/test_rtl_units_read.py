@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rtl_models.latencies import depths
 from rtl_models.tools.environment import Finished, execute, icarus_program, verilator_program, verilator_root
 from rtl_models.tools.sources import LANES, module_names, sources_of
 from rtl_models.tools.yosys import run_script
@@ -15,7 +16,12 @@ from rtl_models.units import LANE_COUNTS, UNITS
 from support.rtl_support import needs_icarus
 
 pytestmark = pytest.mark.rtl
-
+DEPTHS = [
+    (module, depth)
+    for module in ("rescale", "scale_rounded", *UNITS)
+    if len(depths(module)) > 2
+    for depth in depths(module)
+]
 ILLEGAL = [
     ("sqadd", "Width", 1, "sqadd: Width is the bits of a signed number and must be 2 or more"),
     ("srshl", "Width", 65, "srshl: Width is the bits of a lane and must be 2 to 64"),
@@ -42,9 +48,10 @@ def _files(module: str) -> list[str]:
 
 
 def _linted(module: str, parameters: Mapping[str, int]) -> Finished:
-    """With -Wall a warning is an error."""
+    """With -Wall a warning is an error; but that a top which is given its Depth does not use Deep is as it should be."""
     given = [f"-G{name}={value}" for name, value in parameters.items()]
-    options = ["--lint-only", "-Wall", "--top-module", module]
+    allowed = ["-Wno-UNUSEDPARAM"] if "Depth" in parameters else []
+    options = ["--lint-only", "-Wall", *allowed, "--top-module", module]
     return execute(
         [verilator_program(), *options, *given, *_files(module)], LANES, VERILATOR_ROOT=str(verilator_root())
     )
@@ -66,6 +73,21 @@ def test_verilator_has_no_warning_for_a_module(module: str) -> None:
 def test_verilator_has_no_warning_for_a_unit(unit: str, lanes: int, deep: int) -> None:
     done = _linted(unit, {"Lanes": lanes, "Deep": deep})
     assert done.status == 0, done.output
+
+
+@pytest.mark.parametrize(("module", "depth"), DEPTHS)
+def test_verilator_has_no_warning_for_a_module_at_a_depth(module: str, depth: int) -> None:
+    done = _linted(module, {"Depth": depth})
+    assert done.status == 0, done.output
+
+
+@pytest.mark.parametrize("module", dict.fromkeys(module for module, _ in DEPTHS))
+def test_a_depth_that_a_module_has_not_stops_elaboration_and_its_sentence_names_those_that_it_has(module: str) -> None:
+    possible = depths(module)
+    *others, last = map(str, possible)
+    done = _linted(module, {"Depth": next(depth for depth in range(1, 99) if depth not in possible)})
+    sentence = f"Depth is the register stages and must be {', '.join(others)} or {last}"
+    assert (done.status != 0, sentence in done.output) == (True, True)
 
 
 @needs_icarus

@@ -23,7 +23,7 @@ from rtl_models.benches.driving.stream import Different, Stream, StreamDecisions
 from rtl_models.benches.driving.testbench import Testbench, Wrong
 from rtl_models.benches.driving.traffic import STALLS, Decisions, Noted
 from rtl_models.benches.driving.unit_case import Case, Lost, testbench
-from rtl_models.benches.driving.unit_settings import BENCH, BUILT_IN, CHANNELS, DEEP, LANES, STRICT
+from rtl_models.benches.driving.unit_settings import BENCH, BUILT_IN, CHANNELS, LANES, PROFILE, STRICT
 from rtl_models.benches.driving.written import coverpoints_of_writes
 from rtl_models.register_map import STATUS, TABLES
 from rtl_models.tools.protocol import COVERPOINTS, FAILURE, REPORT, SEEN
@@ -33,7 +33,7 @@ FEW: Final = 40
 """Frames where coverpoints are not what the scenario is for."""
 REFUSED: Final = 100
 """Cycles in which no beat is accepted until a unit counts as full."""
-LATENCY: Final = BENCH.unit.latency(DEEP)
+LATENCY: Final = BENCH.unit.latency(PROFILE)
 COVERAGE: Final = UnitCoverage(BENCH.coverpoints, LANES, tuple(STALLS))
 RATES: Final[dict[str, float]] = {}
 COMPARED: Final = {"lanes_compared": 0, "beats": 0, "frames": 0}

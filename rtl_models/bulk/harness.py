@@ -47,7 +47,7 @@ def design(built_as: Built, *before: Path) -> TopModule:
         "bulk_stalls.sv": (_FOLDER / "bulk_stalls.sv").read_text(),
         "bulk_traffic.sv": (_FOLDER / "bulk_traffic.sv").read_text(),
         f"{unit_harness.TOP}.sv": unit_harness.harness(
-            unit, lanes, built_as.profile == "deep", built_as.channels, built_as.adapter
+            unit, lanes, built_as.profile, built_as.channels, built_as.adapter
         ),
         f"{TOP}.sv": _top(built_as),
         "ports.vlt": visible(TOP, ports),

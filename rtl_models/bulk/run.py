@@ -17,13 +17,13 @@ from rtl_models.tools.linter import warnings_of
 from rtl_models.tools.own_modules import modules_option
 from rtl_models.tools.protocol import FAILURE, REPORT, SMALLEST
 from rtl_models.unit_harness import TOP as UNIT_TOP
-from rtl_models.unit_run import PROFILES, Built
+from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS
 
 BEATS: Final = 1_000_000
 """Of every unit."""
 OTHERS: Final = 100_000
-"""Of a unit with other Lanes or in the other profile, where all are run."""
+"""Of a unit with other Lanes or in another profile, where all are run."""
 _BENCH, _FAILING = "rtl_models.bulk.bench", "rtl_models.bulk.failing_bench"
 _SHRINKING: Final = "rtl_models.benches.failing_unit_bench"
 
@@ -99,12 +99,12 @@ def _shrunk(
 
 
 def all_volumes(seed: int, strict: bool = True) -> list[Volume]:
-    """A million beats of every unit with four lanes, shallow; fewer with every other number of lanes and deep."""
+    """A million beats of every unit with four lanes, shallow; fewer with every other number of lanes and depth."""
     return [
         Volume(
             Built(unit, lanes, profile, strict=strict), BEATS if (lanes, profile) == (4, "shallow") else OTHERS, seed
         )
         for unit in UNITS.values()
-        for profile in PROFILES
+        for profile in unit.profiles
         for lanes in LANE_COUNTS
     ]

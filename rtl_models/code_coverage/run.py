@@ -20,11 +20,12 @@ from rtl_models.cores.gemm_harness import design
 from rtl_models.cores.gemm_run import BENCH, NAME, variables
 from rtl_models.cores.names import CORES
 from rtl_models.formal.units.tables import MOST_IN_LUTS
+from rtl_models.latencies import PROFILES
 from rtl_models.operators import OPERATORS
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import COUNTS, TopModule, built
 from rtl_models.tools.sources import module_names, sources_of
-from rtl_models.unit_run import PROFILES, Built
+from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS, Unit
 
 _OPERATORS, _UNITS = "rtl_models.benches.operator_bench", "rtl_models.benches.unit_scenarios"

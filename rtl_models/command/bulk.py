@@ -18,20 +18,22 @@ from rtl_models.command.options import (
     chosen_simulator,
     lane_counts,
     print_warnings,
+    profiles_of,
 )
-from rtl_models.unit_run import PROFILES, Built
+from rtl_models.latencies import PROFILES
+from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.terminal.output import fail, print_progress, print_text, progress_bar, require_one_of
 
 
 def bulk(
     unit: Annotated[str, typer.Argument(help=f"One of {', '.join(UNITS)}.")] = "",
-    all_units: Annotated[bool, typer.Option("--all", help="Every unit with all lanes in both profiles.")] = False,
+    all_units: Annotated[bool, typer.Option("--all", help="Every unit with all lanes at every depth.")] = False,
     beats: Annotated[int, typer.Option(min=1, help="Beats, each of so many numbers as there are lanes.")] = BEATS,
     lanes: Annotated[
         int | None, typer.Option(help=f"One of {', '.join(map(str, LANE_COUNTS))}; default: the first there is.")
     ] = None,
-    profile: Annotated[str, typer.Option(help=f"One of {', '.join(PROFILES)}.")] = PROFILES[0],
+    profile: Annotated[str, typer.Option(help="shallow, deep, or register stages, such as 7.")] = PROFILES[0],
     seed: Annotated[int, typer.Option(min=0, help="Seed of all that is random.")] = 1,
     simulator: Simulator = "verilator",
     modules: Modules = None,
@@ -52,7 +54,7 @@ def bulk(
         fail("--all has beats, lanes and profiles of its own: give no --beats, no --lanes and no --profile")
     possible = lane_counts(own)
     count = require_one_of("--lanes", possible[0] if lanes is None else lanes, possible)
-    require_one_of("--profile", profile, PROFILES)
+    (named,) = profiles_of(unit, [profile]) if unit else PROFILES[:1]
     chosen = chosen_simulator(simulator)
     if own.adapter is not None and own.adapter.built_in:
         built_in = ", ".join(own.adapter.built_in)
@@ -60,7 +62,7 @@ def bulk(
     if all_units:
         volumes = all_volumes(seed, own.strict)
     else:
-        volumes = [Volume(Built(UNITS[unit], count, profile, strict=own.strict, adapter=own.adapter), beats, seed)]
+        volumes = [Volume(Built(UNITS[unit], count, named, strict=own.strict, adapter=own.adapter), beats, seed)]
     agreeing = 0
     for number, volume in enumerate(volumes):
         begun = time.monotonic()

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from isa.errors import USAGE, did_you_mean
 from rtl_models.cores.names import CORES
+from rtl_models.latencies import PROFILES
 from rtl_models.operators import OPERATORS, Operator
 from rtl_models.register_map import REGISTERS, Register
 from rtl_models.tools.sources import LANES, module_names, sources_of
@@ -86,7 +87,8 @@ def _unit(unit: Unit) -> Row:
         "name": unit.name, "does": _does(unit.name), "lanes": list(LANE_COUNTS),
         "operands": [_port(port) for port in unit.operands], "results": [_port(port) for port in unit.results],
         "settings": list(unit.settings), "tables": list(unit.tables),
-        "latency": {"shallow": unit.latency(deep=False), "deep": unit.latency(deep=True)},
+        "latency": {profile: unit.latency(profile) for profile in PROFILES},
+        "depths": [unit.latency(profile) for profile in unit.profiles],
     }  # fmt: skip
 
 
@@ -121,9 +123,8 @@ def _show(found: dict[str, list[Row]], console: Console) -> None:
         for side in ("operands", "results"):
             ports = ((port, "" if port["per"] == "lane" else f" a {port['per']}") for port in row[side])
             sides.append(", ".join(f"{port['name']} {port['type']}{per}" for port, per in ports))
-        latency = f"{row['latency']['shallow']} {row['latency']['deep']}"
         settings = ", ".join(row["settings"] + row["tables"])
-        units.append((row["name"], latency, " -> ".join(sides), settings))
+        units.append((row["name"], " ".join(map(str, row["depths"])), " -> ".join(sides), settings))
     registers = []
     for row in found["registers"]:
         fields = (
@@ -132,7 +133,7 @@ def _show(found: dict[str, list[Row]], console: Console) -> None:
         )
         registers.append((row["name"], f"0x{row['address']:02X}", ", ".join(fields)))
     cores, parts = ([(row["name"], row["does"]) for row in found[kind]] for kind in ("cores", "parts"))
-    beats = f"A beat has Lanes numbers, {', '.join(map(str, LANE_COUNTS))}; latencies are shallow and deep.\n"
+    beats = f"A beat has Lanes numbers, {', '.join(map(str, LANE_COUNTS))}; latencies go from shallow to deep.\n"
     by_name = "" if is_one else "lanewise rtl list LANE has the ports by name.\n"
     _show_table(console, ("lane", "widths", "at 32 bits", "computes"), lanes, by_name)
     _show_table(console, ("unit", "latency", "ports", "settings"), units, beats)

@@ -9,6 +9,7 @@ from typing import Annotated, NamedTuple, TypeVar
 import typer
 
 from rtl_models.adapters import Adapter, read_adapter, require_fitting
+from rtl_models.latencies import PROFILES, profile_named
 from rtl_models.outcome import BenchOutcome
 from rtl_models.tools.environment import SIMULATORS, SimulatorName
 from rtl_models.tools.own_modules import NothingReplaced, own_modules
@@ -43,6 +44,26 @@ def chosen_from(option: str, text: str | None, possible: Sequence[Listed]) -> Se
     if unknown := [part for part in given if part not in by_text]:
         fail(f"--{option} takes some of {','.join(by_text)}, not {unknown[0]!r}")
     return [by_text[part] for part in dict.fromkeys(given)]
+
+
+def chosen_profiles(text: str | None) -> Sequence[str]:
+    """Names of profiles and numbers of register stages of a list with commas, or both names where there is none.
+
+    Ends the command for anything else; which numbers there are is a matter of each unit.
+    """
+    given = [part.strip() for part in text.split(",")] if text is not None else PROFILES
+    for part in given:
+        if part not in PROFILES and not (part.isascii() and part.isdigit()):
+            fail(f"--profile takes some of {','.join(PROFILES)} and numbers of register stages, not {part!r}")
+    return list(dict.fromkeys(given))
+
+
+def profiles_of(module: str, given: Sequence[str]) -> list[str]:
+    """The profiles of a unit that these words name, each once; ends the command for one that it has not."""
+    try:
+        return list(dict.fromkeys(profile_named(module, profile) for profile in given))
+    except ValueError as error:
+        fail(f"--profile: {error}")
 
 
 def chosen_modules(folder: Path | None) -> list[Path]:

@@ -18,10 +18,11 @@ from rtl_models.command.options import (
     OwnHardware,
     chosen_from,
     chosen_hardware,
+    chosen_profiles,
     lane_counts,
     own_words,
 )
-from rtl_models.synthesis.designs import PROFILES, Design, Profile, adapted_designs, designs, own_designs
+from rtl_models.synthesis.designs import Design, adapted_designs, designs, own_designs
 from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.plot import ENDINGS, drawn
 from rtl_models.synthesis.report import SynthesisReport, megahertz, show
@@ -34,7 +35,9 @@ from sim.toolchain.tools import cache_directory
 def synth(
     what: Annotated[list[str] | None, typer.Argument(help="Units or lanes; default: all units, some lanes.")] = None,
     lanes: Annotated[str | None, typer.Option(help="Numbers a beat, such as 4,8; default: all there are.")] = None,
-    profile: Annotated[str | None, typer.Option(help=f"Of the pipeline: {','.join(PROFILES)}; default: both.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="shallow, deep, or register stages, such as 7,9; default: both.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Placements of each; their median counts.")] = 1,
     clock: Annotated[int, typer.Option(min=1, max=1000, help="MHz that nextpnr is to reach.")] = 200,
     json_wanted: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
@@ -51,7 +54,7 @@ def synth(
     own = chosen_hardware(modules, adapter, strict=False)
     if own.adapter is not None and profile is not None:
         fail("--profile is for modules of the package: that of an adapter is built for some lanes", USAGE)
-    numbers, profiles = chosen_from("lanes", lanes, lane_counts(own)), chosen_from("profile", profile, PROFILES)
+    numbers, profiles = chosen_from("lanes", lanes, lane_counts(own)), chosen_profiles(profile)
     try:
         wanted = _of_own(own, what or [], numbers, profiles) if own.before else designs(what or [], numbers, profiles)
     except ValueError as error:
@@ -74,7 +77,7 @@ def synth(
         print_progress(f"wrote {plot}")
 
 
-def _of_own(own: OwnHardware, what: list[str], lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
+def _of_own(own: OwnHardware, what: list[str], lanes: Sequence[int], profiles: Sequence[str]) -> list[Design]:
     """A user's modules.  Raises ValueError."""
     if own.adapter is None:
         return own_designs(own.before[0], what, lanes, profiles)

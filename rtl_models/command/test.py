@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import filter as matching
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -25,18 +24,21 @@ from rtl_models.command.options import (
     Strict,
     chosen_from,
     chosen_hardware,
+    chosen_profiles,
     chosen_simulator,
     print_warnings,
+    profiles_of,
 )
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_run import NAME, core_title, run_gemm_core
 from rtl_models.cores.names import CORES
+from rtl_models.latencies import PROFILES
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import BenchOutcome
 from rtl_models.register_map import CHANNELS, MOST_CHANNELS
 from rtl_models.run import SEED, run
 from rtl_models.tools.environment import SimulatorName
-from rtl_models.unit_run import PROFILES, Built, run_unit
+from rtl_models.unit_run import Built, run_unit
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.terminal.output import fail, print_json, print_progress, print_text, progress_bar, write_file
 from sim.terminal.writable import require_writable
@@ -58,7 +60,7 @@ def test(
     names: Annotated[list[str] | None, typer.Argument(help="Operators, units, cores, or globs; default: all.")] = None,
     widths: Annotated[str | None, typer.Option(help="Of the operators, such as 8,16; default: all of each.")] = None,
     lanes: Annotated[str | None, typer.Option(help="Of units and cores, such as 4,8; default: all.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Of units and cores, shallow or deep; default: both.")] = None,
+    profile: Annotated[str | None, typer.Option(help="shallow, deep, or stages such as 7,9; default: all.")] = None,
     channels: Annotated[
         str | None, typer.Option(help="Of the tables of channels, such as 12,3840; default: 64.")
     ] = None,
@@ -143,17 +145,31 @@ def jobs_of(
             USAGE,
         )
     some_widths = () if widths is None else chosen_from("widths", widths, _WIDTHS)
-    parameters = list(product(chosen_from("lanes", lanes, LANE_COUNTS), chosen_from("profile", profile, PROFILES)))
+    counts, profiles = chosen_from("lanes", lanes, LANE_COUNTS), chosen_profiles(profile)
     operators = [OPERATORS[name] for name in chosen if name in OPERATORS]
     for operator in operators:
         if missing := [width for width in some_widths if width not in operator.widths]:
             has = ", ".join(map(str, operator.widths))
             fail(f"{operator.name} has the widths {has}, not {missing[0]}", USAGE)
-    tables = [(*each, most) for each in parameters for most in _tables(channels, each[0])]
-    units = [Built(UNITS[name], *each, strict=own.strict) for name in chosen if name in UNITS for each in tables]
+    tables = [(count, most) for count in counts for most in _tables(channels, count)]
+    units = [
+        Built(UNITS[name], count, each, most, strict=own.strict)
+        for name in chosen
+        if name in UNITS
+        for count, most in tables
+        for each in (
+            # between shallow and deep a number of lanes is enough; a user's module need not have a Depth
+            UNITS[name].profiles
+            if profile is None and count == counts[0] and not own.before
+            else profiles_of(name, profiles)
+        )
+    ]
+    if NAME in chosen and (numbers := set(profiles) - {*PROFILES}):
+        fail(f"{NAME} is shallow or deep: give no --profile {min(numbers)}, or name units alone", USAGE)
     cores = [
-        GemmCore(rows=size, columns=size, channels=most, deep=profile == "deep")
-        for size, profile, most in (tables if NAME in chosen else [])
+        GemmCore(rows=size, columns=size, channels=most, deep=each == "deep")
+        for size, most in (tables if NAME in chosen else [])
+        for each in profiles
     ]
     return [
         *(DueRun(operator.name, partial(run, operator, some_widths)) for operator in operators),

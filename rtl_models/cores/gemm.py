@@ -67,7 +67,7 @@ class GemmCore:
     @property
     def output_stages(self) -> int:
         """The register stages behind the array: those of requantize."""
-        return latency("requantize", self.deep)
+        return latency("requantize", self.profile)
 
 
 class GemmShape(NamedTuple):

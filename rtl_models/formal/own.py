@@ -33,7 +33,7 @@ from rtl_models.tools.sources import MODULE_ENDINGS
 from rtl_models.units import UNITS
 from sim.view.sentences import counted
 
-_PIPELINES: Final[Mapping[str, Callable[[int, bool], Pipeline]]] = {
+_PIPELINES: Final[Mapping[str, Callable[[int, int], Pipeline]]] = {
     "quantize_down": quantize_down,
     "offset_contribution": offset_contribution,
     "quantized_add": quantized_add,
@@ -130,7 +130,7 @@ def results_of(unit: str, lanes: int, built_in: Mapping[str, int] = _NOTHING) ->
 
     Operands and settings that are `built_in`, such as "shift", are these numbers.
     """
-    results = _PIPELINES[unit](lanes, False).results if unit in _PIPELINES else ()
+    results = _PIPELINES[unit](lanes, 0).results if unit in _PIPELINES else ()
     ports = {f"{name}_i": constant(number) for name, number in built_in.items()}
 
     def at(value: Value) -> Value:

@@ -11,7 +11,9 @@ from rtl_models.formal.equations.smt2 import NoSuchSignal
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Theorem, refuted
 from rtl_models.formal.theorems import LANES, module_theorems
+from rtl_models.formal.units.pipelines import at_level
 from rtl_models.formal.units.tables import unit_theorems
+from rtl_models.latencies import depths
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,12 @@ def about(subject: Subject) -> list[Theorem]:
     """
     if subject.module == "quantize_down_channels" and subject not in _by_subject():
         given = dict(subject.parameters)
-        return list(unit_theorems(given["Lanes"], bool(given["Deep"]), given["Channels"] // given["Lanes"]))
+        (level,) = (
+            level
+            for level in range(len(depths(subject.module)))
+            if at_level(subject.module, level) in subject.parameters
+        )
+        return list(unit_theorems(given["Lanes"], level, given["Channels"] // given["Lanes"]))
     return list(_by_subject().get(subject, []))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 
 from rtl_models.formal.cores.gemm import gemm_theorems
 from rtl_models.formal.cores.windows import window_theorems
@@ -22,6 +23,7 @@ from rtl_models.formal.units.parts import part_theorems
 from rtl_models.formal.units.pipelines import Pipeline
 from rtl_models.formal.units.streams import composition_lemma, pipeline_theorems
 from rtl_models.formal.units.tables import table_lemmas, table_theorems
+from rtl_models.latencies import depths
 from rtl_models.units import LANE_COUNTS
 
 LANES = 4
@@ -33,22 +35,19 @@ What else depends on the number is proved for every number: `interleave4x4`, `tr
 
 
 def pipelines(lanes: int = LANES) -> list[Pipeline]:
-    """The units that are stages of arithmetic, shallow and deep."""
-    return [
-        pipeline
-        for deep in (False, True)
-        for pipeline in (
-            quantize_down(lanes, deep),
-            quantize_down(lanes, deep, per_channel=True),
-            offset_contribution(lanes, deep),
-            quantized_add(lanes, deep),
-            quantized_add_float(lanes, deep),
-            requantize(lanes, deep),
-            quantized_multiplier(lanes, deep),
-            integer_scale(lanes, deep),
-            *(interleave4x4(count, deep) for count in LANE_COUNTS),
-        )
-    ]
+    """The units that are stages of arithmetic, at every depth."""
+    made: tuple[Callable[[int], Pipeline], ...] = (
+        partial(quantize_down, lanes),
+        partial(quantize_down, lanes, per_channel=True),
+        partial(offset_contribution, lanes),
+        partial(quantized_add, lanes),
+        partial(quantized_add_float, lanes),
+        partial(requantize, lanes),
+        partial(quantized_multiplier, lanes),
+        partial(integer_scale, lanes),
+        *(partial(interleave4x4, count) for count in LANE_COUNTS),
+    )
+    return [unit(level) for unit in made for level in range(len(depths(unit(0).subject.module)))]
 
 
 def theorems(lanes: int = LANES) -> list[Theorem | Lemma]:

@@ -10,7 +10,8 @@
 
 module axi_offset_contribution #(
   parameter int Lanes = 4,
-  parameter bit Deep = 1'b0
+  parameter bit Deep = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::OffsetContributionDeep : lanewise_pkg::OffsetContributionShallow
 ) (
   input  logic aclk,
   input  logic aresetn,
@@ -41,8 +42,6 @@ module axi_offset_contribution #(
   output logic m_axis_tlast,
   output logic [32*Lanes-1:0] m_axis_tdata
 );
-
-  localparam int Latency = Deep ? lanewise_pkg::OffsetContributionDeep : lanewise_pkg::OffsetContributionShallow;
 
   logic write;
   logic [15:0] address;
@@ -131,7 +130,7 @@ module axi_offset_contribution #(
 
   offset_contribution #(
     .Lanes(Lanes),
-    .Deep(Deep)
+    .Depth(Depth)
   ) u_offset_contribution (
     .clk_i        (aclk),
     .rst_ni       (aresetn),
@@ -152,7 +151,7 @@ module axi_offset_contribution #(
   // All stages of the unit move when it is ready, and so does the mark.
   delay_line #(
     .Width(1),
-    .Depth(Latency)
+    .Depth(Depth)
   ) u_last (
     .clk_i   (aclk),
     .enable_i(s_axis_tready),

@@ -8,7 +8,8 @@
 
 module axi_quantize_down #(
   parameter int Lanes = 4,
-  parameter bit Deep = 1'b0
+  parameter bit Deep = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::QuantizeDownDeep : lanewise_pkg::QuantizeDownShallow
 ) (
   input  logic aclk,
   input  logic aresetn,
@@ -39,8 +40,6 @@ module axi_quantize_down #(
   output logic m_axis_tlast,
   output logic [8*Lanes-1:0] m_axis_tdata
 );
-
-  localparam int Latency = Deep ? lanewise_pkg::QuantizeDownDeep : lanewise_pkg::QuantizeDownShallow;
 
   logic write;
   logic [15:0] address;
@@ -132,7 +131,7 @@ module axi_quantize_down #(
 
   quantize_down #(
     .Lanes(Lanes),
-    .Deep(Deep)
+    .Depth(Depth)
   ) u_quantize_down (
     .clk_i        (aclk),
     .rst_ni       (aresetn),
@@ -154,7 +153,7 @@ module axi_quantize_down #(
   // All stages of the unit move when it is ready, and so does the mark.
   delay_line #(
     .Width(1),
-    .Depth(Latency)
+    .Depth(Depth)
   ) u_last (
     .clk_i   (aclk),
     .enable_i(s_axis_tready),

@@ -8,6 +8,7 @@
 module axi_quantize_down_channels #(
   parameter int Lanes = 4,
   parameter bit Deep = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::QuantizeDownChannelsDeep : lanewise_pkg::QuantizeDownChannelsShallow,
   parameter int Channels = 64
 ) (
   input  logic aclk,
@@ -39,8 +40,6 @@ module axi_quantize_down_channels #(
   output logic m_axis_tlast,
   output logic [8*Lanes-1:0] m_axis_tdata
 );
-
-  localparam int Latency = Deep ? lanewise_pkg::QuantizeDownChannelsDeep : lanewise_pkg::QuantizeDownChannelsShallow;
 
   logic write;
   logic [15:0] address;
@@ -138,7 +137,7 @@ module axi_quantize_down_channels #(
 
   quantize_down_channels #(
     .Lanes(Lanes),
-    .Deep(Deep),
+    .Depth(Depth),
     .Channels(Channels)
   ) u_quantize_down_channels (
     .clk_i          (aclk),
@@ -164,7 +163,7 @@ module axi_quantize_down_channels #(
   // All stages of the unit move when it is ready, and so does the mark.
   delay_line #(
     .Width(1),
-    .Depth(Latency)
+    .Depth(Depth)
   ) u_last (
     .clk_i   (aclk),
     .enable_i(s_axis_tready),

@@ -10,7 +10,8 @@
 
 module axi_quantized_multiplier #(
   parameter int Lanes = 4,
-  parameter bit Deep = 1'b0
+  parameter bit Deep = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::QuantizedMultiplierDeep : lanewise_pkg::QuantizedMultiplierShallow
 ) (
   input  logic aclk,
   input  logic aresetn,
@@ -41,8 +42,6 @@ module axi_quantized_multiplier #(
   output logic m_axis_tlast,
   output logic [32*Lanes-1:0] m_axis_tdata
 );
-
-  localparam int Latency = Deep ? lanewise_pkg::QuantizedMultiplierDeep : lanewise_pkg::QuantizedMultiplierShallow;
 
   logic write;
   logic [15:0] address;
@@ -141,7 +140,7 @@ module axi_quantized_multiplier #(
 
   quantized_multiplier #(
     .Lanes(Lanes),
-    .Deep(Deep)
+    .Depth(Depth)
   ) u_quantized_multiplier (
     .clk_i       (aclk),
     .rst_ni      (aresetn),
@@ -160,7 +159,7 @@ module axi_quantized_multiplier #(
   // All stages of the unit move when it is ready, and so does the mark.
   delay_line #(
     .Width(1),
-    .Depth(Latency)
+    .Depth(Depth)
   ) u_last (
     .clk_i   (aclk),
     .enable_i(s_axis_tready),

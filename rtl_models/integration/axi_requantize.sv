@@ -11,7 +11,8 @@
 
 module axi_requantize #(
   parameter int Lanes = 4,
-  parameter bit Deep = 1'b0
+  parameter bit Deep = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::RequantizeDeep : lanewise_pkg::RequantizeShallow
 ) (
   input  logic aclk,
   input  logic aresetn,
@@ -42,8 +43,6 @@ module axi_requantize #(
   output logic m_axis_tlast,
   output logic [8*Lanes-1:0] m_axis_tdata
 );
-
-  localparam int Latency = Deep ? lanewise_pkg::RequantizeDeep : lanewise_pkg::RequantizeShallow;
 
   logic write;
   logic [15:0] address;
@@ -146,7 +145,7 @@ module axi_requantize #(
 
   requantize #(
     .Lanes(Lanes),
-    .Deep(Deep)
+    .Depth(Depth)
   ) u_requantize (
     .clk_i        (aclk),
     .rst_ni       (aresetn),
@@ -170,7 +169,7 @@ module axi_requantize #(
   // All stages of the unit move when it is ready, and so does the mark.
   delay_line #(
     .Width(1),
-    .Depth(Latency)
+    .Depth(Depth)
   ) u_last (
     .clk_i   (aclk),
     .enable_i(s_axis_tready),

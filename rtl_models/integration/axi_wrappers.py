@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from rtl_models.latencies import PROFILES
 from rtl_models.units import SETTING_BITS, TABLE_BITS, UNITS, Unit, UnitPort, setting_bits
 
 FOLDER: Final = Path(__file__).parent
@@ -25,7 +26,8 @@ _BUS: Final = (("write", 1), ("address", 16), ("data", 32), ("read_data", 32))
 def axi_wrapper(unit: Unit) -> str:
     """The module `axi_<unit>`, with the parameters of the unit."""
     name, camel = unit.name, "".join(part.capitalize() for part in unit.name.split("_"))
-    tables = ["Channels"] if unit.tables else []
+    tables, has_depth = ["Channels"] if unit.tables else [], len(unit.profiles) > len(PROFILES)
+    stages = f"Deep ? lanewise_pkg::{camel}Deep : lanewise_pkg::{camel}Shallow"
     lite = [f"  {way} logic {_range(bits)}s_axil_{wire}" for way, wire, bits in _LITE]
     streams = [
         "  input  logic s_axis_tvalid", "  output logic s_axis_tready", "  input  logic s_axis_tlast",
@@ -36,6 +38,7 @@ def axi_wrapper(unit: Unit) -> str:
     parameters = [
         "  parameter int Lanes = 4",
         "  parameter bit Deep = 1'b0",
+        *([f"  parameter int Depth = {stages}"] if has_depth else []),
         *("  parameter int Channels = 64" for _ in tables),
     ]
     ports = ["  input  logic aclk", "  input  logic aresetn", "  output logic error_o", *lite, *streams]
@@ -47,7 +50,7 @@ def axi_wrapper(unit: Unit) -> str:
         "// error_o: a write was refused, see STATUS in REGISTERS.md.",
         *_layout(unit), "",
         f"module axi_{name} #(", ",\n".join(parameters), ") (", ",\n".join(ports), ");", "",
-        f"  localparam int Latency = Deep ? lanewise_pkg::{camel}Deep : lanewise_pkg::{camel}Shallow;", "",
+        *([] if has_depth else [f"  localparam int Latency = {stages};", ""]),
         *(f"  logic {_range(bits)}{wire};" for wire, bits in _BUS),
         *(f"  logic {_range(bits)}config_{setting};" for setting, bits in settings.items()),
         *_narrow_ports(unit), "",
@@ -60,13 +63,13 @@ def axi_wrapper(unit: Unit) -> str:
             "error_o": "error_o",
             **{f"{s}_o": f"config_{s}" if s in settings else "" for s in (*SETTING_BITS, *TABLE_BITS)},
         }), "  // verilator lint_on PINCONNECTEMPTY", "",
-        *_instance(name, ["Lanes", "Deep", *tables], clocked | {
+        *_instance(name, ["Lanes", "Depth" if has_depth else "Deep", *tables], clocked | {
             "valid_i": "s_axis_tvalid", "ready_o": "s_axis_tready", "valid_o": "m_axis_tvalid",
             "ready_i": "m_axis_tready", **_data(unit.operands, "s_axis_tdata"),
             **{f"{s}_i": f"config_{s}" for s in settings}, **_data(unit.results, "m_axis_tdata"),
         }), "",
         "  // All stages of the unit move when it is ready, and so does the mark.",
-        "  delay_line #(", "    .Width(1),", "    .Depth(Latency)", "  ) u_last (",
+        "  delay_line #(", "    .Width(1),", f"    .Depth({'Depth' if has_depth else 'Latency'})", "  ) u_last (",
         "    .clk_i   (aclk),", "    .enable_i(s_axis_tready),", "    .data_i  (s_axis_tlast),",
         "    .data_o  (m_axis_tlast)", "  );", "",
         "endmodule", "",

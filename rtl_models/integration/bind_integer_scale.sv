@@ -1,6 +1,6 @@
 // The assertions and cover properties of stream_checker.sv in every instance of integer_scale.
 bind integer_scale stream_checker #(
-  .Latency   (Deep ? lanewise_pkg::IntegerScaleDeep : lanewise_pkg::IntegerScaleShallow),
+  .Latency   (Depth),
   .ResultBits(8*Lanes)
 ) u_stream_checker (
   .clk_i   (clk_i),

@@ -1,6 +1,6 @@
 // The assertions and cover properties of stream_checker.sv in every instance of offset_contribution.
 bind offset_contribution stream_checker #(
-  .Latency   (Deep ? lanewise_pkg::OffsetContributionDeep : lanewise_pkg::OffsetContributionShallow),
+  .Latency   (Depth),
   .ResultBits(32*Lanes)
 ) u_stream_checker (
   .clk_i   (clk_i),

@@ -1,6 +1,6 @@
 // The assertions and cover properties of stream_checker.sv in every instance of quantize_down.
 bind quantize_down stream_checker #(
-  .Latency   (Deep ? lanewise_pkg::QuantizeDownDeep : lanewise_pkg::QuantizeDownShallow),
+  .Latency   (Depth),
   .ResultBits(8*Lanes)
 ) u_stream_checker (
   .clk_i   (clk_i),

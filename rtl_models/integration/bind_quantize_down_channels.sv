@@ -1,6 +1,6 @@
 // The assertions and cover properties of stream_checker.sv in every instance of quantize_down_channels.
 bind quantize_down_channels stream_checker #(
-  .Latency   (Deep ? lanewise_pkg::QuantizeDownChannelsDeep : lanewise_pkg::QuantizeDownChannelsShallow),
+  .Latency   (Depth),
   .ResultBits(8*Lanes)
 ) u_stream_checker (
   .clk_i   (clk_i),

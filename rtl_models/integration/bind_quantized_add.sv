@@ -1,6 +1,6 @@
 // The assertions and cover properties of stream_checker.sv in every instance of quantized_add.
 bind quantized_add stream_checker #(
-  .Latency   (Deep ? lanewise_pkg::QuantizedAddDeep : lanewise_pkg::QuantizedAddShallow),
+  .Latency   (Depth),
   .ResultBits(8*Lanes)
 ) u_stream_checker (
   .clk_i   (clk_i),

@@ -1,6 +1,6 @@
 // The assertions and cover properties of stream_checker.sv in every instance of quantized_multiplier.
 bind quantized_multiplier stream_checker #(
-  .Latency   (Deep ? lanewise_pkg::QuantizedMultiplierDeep : lanewise_pkg::QuantizedMultiplierShallow),
+  .Latency   (Depth),
   .ResultBits(32*Lanes)
 ) u_stream_checker (
   .clk_i   (clk_i),

@@ -1,6 +1,6 @@
 // The assertions and cover properties of stream_checker.sv in every instance of requantize.
 bind requantize stream_checker #(
-  .Latency   (Deep ? lanewise_pkg::RequantizeDeep : lanewise_pkg::RequantizeShallow),
+  .Latency   (Depth),
   .ResultBits(8*Lanes)
 ) u_stream_checker (
   .clk_i   (clk_i),

@@ -16,6 +16,8 @@
 //   3         shift_rounded             4..6: shift_rounded
 //   4         clamp_to_byte             7, 8: clamp_to_byte
 //
+// Depth 5 has the multiplier of the deep one, 7 also its shift, and the rest of the shallow one.
+//
 // The configuration travels with the beat.  With multiplier 3, shift 1, bounds 0 to 255:
 //
 //   accumulator  bias     offset  rounding   result
@@ -29,7 +31,8 @@
 
 module integer_scale #(
   parameter int Lanes = 4,
-  parameter bit Deep  = 1'b0
+  parameter bit Deep  = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::IntegerScaleDeep : lanewise_pkg::IntegerScaleShallow
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -52,10 +55,16 @@ module integer_scale #(
 );
 
   `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16, "integer_scale: Lanes must be 4, 8 or 16")
+  `REQUIRE(legal_depth,
+           Depth == lanewise_pkg::IntegerScaleShallow || Depth == lanewise_pkg::IntegerScaleMultiplied ||
+           Depth == lanewise_pkg::IntegerScaleShifted || Depth == lanewise_pkg::IntegerScaleDeep,
+           "integer_scale: Depth is the register stages and must be 4, 5, 7 or 8")
 
-  localparam int Depth         = Deep ? lanewise_pkg::IntegerScaleDeep : lanewise_pkg::IntegerScaleShallow;
-  localparam int MultiplyDepth = Deep ? lanewise_pkg::MultiplyLowDeep : lanewise_pkg::MultiplyLowShallow;
-  localparam int ClampDepth    = Deep ? lanewise_pkg::ClampToByteDeep : lanewise_pkg::ClampToByteShallow;
+  localparam bit DeepMultiply  = Depth >= lanewise_pkg::IntegerScaleMultiplied;
+  localparam bit DeepShift     = Depth >= lanewise_pkg::IntegerScaleShifted;
+  localparam bit DeepClamp     = Depth >= lanewise_pkg::IntegerScaleDeep;
+  localparam int MultiplyDepth = DeepMultiply ? lanewise_pkg::MultiplyLowDeep : lanewise_pkg::MultiplyLowShallow;
+  localparam int ClampDepth    = DeepClamp ? lanewise_pkg::ClampToByteDeep : lanewise_pkg::ClampToByteShallow;
 
   logic        enable;
   logic [31:0] multiplier_q;
@@ -105,7 +114,7 @@ module integer_scale #(
 
     multiply_low #(
       .Width(32),
-      .Deep (Deep)
+      .Deep (DeepMultiply)
     ) u_multiply_low (
       .clk_i   (clk_i),
       .enable_i(enable),
@@ -115,7 +124,7 @@ module integer_scale #(
     );
 
     shift_rounded #(
-      .Deep(Deep)
+      .Deep(DeepShift)
     ) u_shift_rounded (
       .clk_i     (clk_i),
       .enable_i  (enable),
@@ -126,7 +135,7 @@ module integer_scale #(
     );
 
     clamp_to_byte #(
-      .Deep(Deep)
+      .Deep(DeepClamp)
     ) u_clamp_to_byte (
       .clk_i    (clk_i),
       .enable_i (enable),

@@ -11,6 +11,8 @@
 //       3                                       sum of both products
 //       4                                       + the rest
 //
+// Depth 3 has both products as the deep one has them, and the sum of all in its third stage.
+//
 //   product  column_sum  a_offset  row_sum  b_offset  constant  bias       result
 //       100           3       -10        7        -2        20     5           81
 //         0  2147483647         2        0         0         0     0           -2     wraps
@@ -21,7 +23,8 @@
 
 module offset_contribution #(
   parameter int Lanes = 4,
-  parameter bit Deep  = 1'b0
+  parameter bit Deep  = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::OffsetContributionDeep : lanewise_pkg::OffsetContributionShallow
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -42,13 +45,18 @@ module offset_contribution #(
 );
 
   `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16, "offset_contribution: Lanes must be 4, 8 or 16")
+  `REQUIRE(legal_depth,
+           Depth == lanewise_pkg::OffsetContributionShallow || Depth == lanewise_pkg::OffsetContributionMultiplied ||
+           Depth == lanewise_pkg::OffsetContributionDeep,
+           "offset_contribution: Depth is the register stages and must be 2, 3 or 4")
 
-  localparam int Latency = Deep ? lanewise_pkg::OffsetContributionDeep : lanewise_pkg::OffsetContributionShallow;
+  localparam bit DeepMultiply = Depth >= lanewise_pkg::OffsetContributionMultiplied;
+  localparam bit DeepSum      = Depth >= lanewise_pkg::OffsetContributionDeep;
 
   logic enable;
 
   valid_pipeline #(
-    .Depth(Latency)
+    .Depth(Depth)
   ) u_valid_pipeline (
     .clk_i   (clk_i),
     .rst_ni  (rst_ni),
@@ -64,7 +72,7 @@ module offset_contribution #(
 
   multiply_low #(
     .Width(32),
-    .Deep (Deep)
+    .Deep (DeepMultiply)
   ) u_row_term (
     .clk_i   (clk_i),
     .enable_i(enable),
@@ -78,14 +86,14 @@ module offset_contribution #(
   end
 
   for (genvar lane = 0; lane < Lanes; lane++) begin : gen_lanes
-    logic [31:0] product, bias, column_term, biased_q, result_q;
+    logic [31:0] product, bias, column_term, biased_q, rest_d, rest, result_q;
 
     assign product = product_i[32*lane +: 32];
     assign bias    = bias_i[32*lane +: 32];
 
     multiply_low #(
       .Width(32),
-      .Deep (Deep)
+      .Deep (DeepMultiply)
     ) u_column_term (
       .clk_i   (clk_i),
       .enable_i(enable),
@@ -98,20 +106,33 @@ module offset_contribution #(
       if (enable) biased_q <= product + bias;
     end
 
-    if (Deep) begin : gen_deep
-      logic [31:0] rest2_q, rest3_q, terms_q;
+    assign rest_d = biased_q + constant_q;
+
+    if (DeepMultiply) begin : gen_rest
+      logic [31:0] rest_q;
+
+      assign rest = rest_q;
+
+      always_ff @(posedge clk_i) begin
+        if (enable) rest_q <= rest_d;
+      end
+    end else begin : gen_no_rest
+      assign rest = rest_d;
+    end
+
+    if (DeepSum) begin : gen_deep
+      logic [31:0] terms_q, rest3_q;
 
       always_ff @(posedge clk_i) begin
         if (enable) begin
-          rest2_q  <= biased_q + constant_q;
-          rest3_q  <= rest2_q;
           terms_q  <= column_term + row_term;
+          rest3_q  <= rest;
           result_q <= terms_q + rest3_q;
         end
       end
     end else begin : gen_shallow
       always_ff @(posedge clk_i) begin
-        if (enable) result_q <= (column_term + row_term) + (biased_q + constant_q);
+        if (enable) result_q <= (column_term + row_term) + rest;
       end
     end
 

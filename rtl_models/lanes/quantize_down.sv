@@ -11,6 +11,8 @@
 //   2, 3      rescale                   2..8: rescale
 //   4         output_stages             9..11: output_stages
 //
+// Depth 7 has the multipliers of the deep one, 9 also its shifts, and the rest of the shallow one.
+//
 // The configuration travels with the beat.  One multiplier and shift for all lanes of it, or with PerChannel one for
 // each.  The bounds are those in effect, 0 and 255 where there are none.  With multiplier 254601600, shift 1, offset 2:
 //
@@ -27,6 +29,7 @@
 module quantize_down #(
   parameter int Lanes      = 4,
   parameter bit Deep       = 1'b0,
+  parameter int Depth      = Deep ? lanewise_pkg::QuantizeDownDeep : lanewise_pkg::QuantizeDownShallow,
   parameter bit PerChannel = 1'b0
 ) (
   input  logic                                   clk_i,
@@ -48,9 +51,15 @@ module quantize_down #(
 
   `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16,
            "quantize_down: Lanes is the numbers of a beat and must be 4, 8 or 16")
+  `REQUIRE(legal_depth,
+           Depth == lanewise_pkg::QuantizeDownShallow || Depth == lanewise_pkg::QuantizeDownMultiplied ||
+           Depth == lanewise_pkg::QuantizeDownShifted || Depth == lanewise_pkg::QuantizeDownDeep,
+           "quantize_down: Depth is the register stages and must be 4, 7, 9 or 11")
 
-  localparam int Depth        = Deep ? lanewise_pkg::QuantizeDownDeep : lanewise_pkg::QuantizeDownShallow;
-  localparam int RescaleDepth = Deep ? lanewise_pkg::RescaleDeep : lanewise_pkg::RescaleShallow;
+  localparam int RescaleDepth = Depth >= lanewise_pkg::QuantizeDownShifted    ? lanewise_pkg::RescaleDeep
+                              : Depth >= lanewise_pkg::QuantizeDownMultiplied ? lanewise_pkg::RescaleMultiplied
+                              : lanewise_pkg::RescaleShallow;
+  localparam bit DeepOutput   = Depth >= lanewise_pkg::QuantizeDownDeep;
   localparam int Factors      = PerChannel ? Lanes : 1;
 
   logic                  enable;
@@ -99,7 +108,7 @@ module quantize_down #(
     assign biased_d[32*lane +: 32] = accumulator_i[32*lane +: 32] + bias_i[32*lane +: 32];
 
     rescale #(
-      .Deep(Deep)
+      .Depth(RescaleDepth)
     ) u_rescale (
       .clk_i       (clk_i),
       .enable_i    (enable),
@@ -110,7 +119,7 @@ module quantize_down #(
     );
 
     output_stages #(
-      .Deep(Deep)
+      .Deep(DeepOutput)
     ) u_output_stages (
       .clk_i    (clk_i),
       .enable_i (enable),

@@ -12,13 +12,14 @@
 //   200   .   .   .                  6 .. .. ..      channel 4
 //   200 200 200 200                100 50 25 13      the next row
 //
-// Stages and latency are those of quantize_down: the tables are read in the cycle in which the beat is offered.
+// Stages and depths are those of quantize_down: the tables are read in the cycle in which the beat is offered.
 
 `include "require.svh"
 
 module quantize_down_channels #(
   parameter int Lanes    = 4,
   parameter bit Deep     = 1'b0,
+  parameter int Depth    = Deep ? lanewise_pkg::QuantizeDownChannelsDeep : lanewise_pkg::QuantizeDownChannelsShallow,
   parameter int Channels = 64
 ) (
   input  logic                clk_i,
@@ -72,7 +73,7 @@ module quantize_down_channels #(
 
   quantize_down #(
     .Lanes     (Lanes),
-    .Deep      (Deep),
+    .Depth     (Depth),
     .PerChannel(1'b1)
   ) u_quantize_down (
     .clk_i        (clk_i),

@@ -14,6 +14,8 @@
 //   5, 6      the sum rescaled          10..16: the sum rescaled
 //   7         output_stages             17..19: output_stages
 //
+// Depth 13 has the multipliers of the deep one, 17 also its shifts, and the rest of the shallow one.
+//
 // The configuration travels with the beat.  With scales 0.01, 0.01 and 0.02, all zero points 0: left_shift 20,
 // a_multiplier 2^30, a_shift 0, likewise b, multiplier 2^30, shift 19, offset 0, bounds 0..255:
 //
@@ -26,7 +28,8 @@
 
 module quantized_add #(
   parameter int Lanes = 4,
-  parameter bit Deep  = 1'b0
+  parameter bit Deep  = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::QuantizedAddDeep : lanewise_pkg::QuantizedAddShallow
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -54,9 +57,15 @@ module quantized_add #(
 
   `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16,
            "quantized_add: Lanes is the numbers of a beat and must be 4, 8 or 16")
+  `REQUIRE(legal_depth,
+           Depth == lanewise_pkg::QuantizedAddShallow || Depth == lanewise_pkg::QuantizedAddMultiplied ||
+           Depth == lanewise_pkg::QuantizedAddShifted || Depth == lanewise_pkg::QuantizedAddDeep,
+           "quantized_add: Depth is the register stages and must be 7, 13, 17 or 19")
 
-  localparam int Depth        = Deep ? lanewise_pkg::QuantizedAddDeep : lanewise_pkg::QuantizedAddShallow;
-  localparam int RescaleDepth = Deep ? lanewise_pkg::RescaleDeep : lanewise_pkg::RescaleShallow;
+  localparam int RescaleDepth = Depth >= lanewise_pkg::QuantizedAddShifted    ? lanewise_pkg::RescaleDeep
+                              : Depth >= lanewise_pkg::QuantizedAddMultiplied ? lanewise_pkg::RescaleMultiplied
+                              : lanewise_pkg::RescaleShallow;
+  localparam bit DeepOutput   = Depth >= lanewise_pkg::QuantizedAddDeep;
 
   logic                enable;
   logic [32*Lanes-1:0] a_placed_d, a_placed_q, b_placed_d, b_placed_q;
@@ -132,7 +141,7 @@ module quantized_add #(
     );
 
     rescale #(
-      .Deep(Deep)
+      .Depth(RescaleDepth)
     ) u_rescale_a (
       .clk_i       (clk_i),
       .enable_i    (enable),
@@ -143,7 +152,7 @@ module quantized_add #(
     );
 
     rescale #(
-      .Deep(Deep)
+      .Depth(RescaleDepth)
     ) u_rescale_b (
       .clk_i       (clk_i),
       .enable_i    (enable),
@@ -156,7 +165,7 @@ module quantized_add #(
     assign sum_d[32*lane +: 32] = a_scaled + b_scaled;
 
     rescale #(
-      .Deep(Deep)
+      .Depth(RescaleDepth)
     ) u_rescale_sum (
       .clk_i       (clk_i),
       .enable_i    (enable),
@@ -167,7 +176,7 @@ module quantized_add #(
     );
 
     output_stages #(
-      .Deep(Deep)
+      .Deep(DeepOutput)
     ) u_output_stages (
       .clk_i    (clk_i),
       .enable_i (enable),

@@ -11,6 +11,8 @@
 //   1         shifted_q                 shifted_q
 //   2, 3      scale_rounded             2..8: scale_rounded
 //
+// Depth 6 has the multipliers of the deep one, and the rest of the shallow one.
+//
 //         value   multiplier   left_shift   shift   rounding     result
 //             1         2^30            0       1          0          1       0.25: 0.5 goes up to 1, and 0.5 to 1
 //             1         2^30            0       1          2          0       0.25
@@ -22,7 +24,8 @@
 
 module quantized_multiplier #(
   parameter int Lanes = 4,
-  parameter bit Deep  = 1'b0
+  parameter bit Deep  = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::QuantizedMultiplierDeep : lanewise_pkg::QuantizedMultiplierShallow
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -41,8 +44,15 @@ module quantized_multiplier #(
 );
 
   `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16, "quantized_multiplier: Lanes must be 4, 8 or 16")
+  `REQUIRE(legal_depth,
+           Depth == lanewise_pkg::QuantizedMultiplierShallow || Depth == lanewise_pkg::QuantizedMultiplierMultiplied ||
+           Depth == lanewise_pkg::QuantizedMultiplierDeep,
+           "quantized_multiplier: Depth is the register stages and must be 3, 6 or 8")
 
-  localparam int Depth = Deep ? lanewise_pkg::QuantizedMultiplierDeep : lanewise_pkg::QuantizedMultiplierShallow;
+  localparam int ScaledDepth =
+      Depth >= lanewise_pkg::QuantizedMultiplierDeep       ? lanewise_pkg::ScaleRoundedDeep
+    : Depth >= lanewise_pkg::QuantizedMultiplierMultiplied ? lanewise_pkg::ScaleRoundedMultiplied
+    : lanewise_pkg::ScaleRoundedShallow;
 
   logic                enable;
   logic [32*Lanes-1:0] shifted_d, shifted_q, multiplier_q;
@@ -76,7 +86,7 @@ module quantized_multiplier #(
                                                     : value_i[32*lane +: 32] << left_shift_i[5*lane +: 5];
 
     scale_rounded #(
-      .Deep(Deep)
+      .Depth(ScaledDepth)
     ) u_scale_rounded (
       .clk_i       (clk_i),
       .enable_i    (enable),

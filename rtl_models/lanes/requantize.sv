@@ -17,6 +17,8 @@
 //   2, 3      scale_rounded             3..9: scale_rounded
 //   4         bounded_sum               10..12: bounded_sum
 //
+// Depth 7 has the multipliers of the deep one, 9 also its shifts, 11 also its bounds, and the rest of the shallow one.
+//
 // The configuration travels with the beat.  With multiplier 2^30, offset 2, bounds 0 to 255:
 //
 //   accumulator  bias  left_shift  shift  rounding   result
@@ -31,7 +33,8 @@
 
 module requantize #(
   parameter int Lanes = 4,
-  parameter bit Deep  = 1'b0
+  parameter bit Deep  = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::RequantizeDeep : lanewise_pkg::RequantizeShallow
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -54,9 +57,17 @@ module requantize #(
 
   `REQUIRE(legal_lanes, Lanes == 4 || Lanes == 8 || Lanes == 16,
            "requantize: Lanes is the numbers of a beat and must be 4, 8 or 16")
+  `REQUIRE(legal_depth,
+           Depth == lanewise_pkg::RequantizeShallow || Depth == lanewise_pkg::RequantizeMultiplied ||
+           Depth == lanewise_pkg::RequantizeShifted || Depth == lanewise_pkg::RequantizeBounded ||
+           Depth == lanewise_pkg::RequantizeDeep,
+           "requantize: Depth is the register stages and must be 4, 7, 9, 11 or 12")
 
-  localparam int Depth  = Deep ? lanewise_pkg::RequantizeDeep : lanewise_pkg::RequantizeShallow;
-  localparam int Scaled = Deep ? 2 + lanewise_pkg::ScaleRoundedDeep : 1 + lanewise_pkg::ScaleRoundedShallow;
+  localparam bit DeepFirst   = Depth >= lanewise_pkg::RequantizeDeep;
+  localparam int ScaledDepth = Depth >= lanewise_pkg::RequantizeShifted    ? lanewise_pkg::ScaleRoundedDeep
+                             : Depth >= lanewise_pkg::RequantizeMultiplied ? lanewise_pkg::ScaleRoundedMultiplied
+                             : lanewise_pkg::ScaleRoundedShallow;
+  localparam bit DeepOutput  = Depth >= lanewise_pkg::RequantizeBounded;
 
   logic                enable;
   logic [32*Lanes-1:0] biased_d, biased;  // as the sum is made, as it is shifted
@@ -80,7 +91,7 @@ module requantize #(
     .enable_o(enable)
   );
 
-  if (Deep) begin : gen_deep
+  if (DeepFirst) begin : gen_deep
     logic [32*Lanes-1:0] biased_q, given_multiplier_q;
     logic [5*Lanes-1:0]  given_left_shift_q, given_shift_q;
     logic [1:0]          given_rounding_q;
@@ -120,7 +131,7 @@ module requantize #(
 
   delay_line #(
     .Width(49),
-    .Depth(Scaled)
+    .Depth((DeepFirst ? 2 : 1) + ScaledDepth)
   ) u_output_configuration (
     .clk_i   (clk_i),
     .enable_i(enable),
@@ -136,7 +147,7 @@ module requantize #(
                                                   : biased[32*lane +: 32] << left_shift[5*lane +: 5];
 
     scale_rounded #(
-      .Deep(Deep)
+      .Depth(ScaledDepth)
     ) u_scale_rounded (
       .clk_i       (clk_i),
       .enable_i    (enable),
@@ -149,7 +160,7 @@ module requantize #(
     );
 
     bounded_sum #(
-      .Deep(Deep)
+      .Deep(DeepOutput)
     ) u_bounded_sum (
       .clk_i    (clk_i),
       .enable_i (enable),

@@ -9,6 +9,8 @@
 //                                       6: halves_q: shifted by the rest
 //                                       7: result_q: rounded
 //
+// Depth 5 has the multiplier of the deep one, and the rest of the shallow one.
+//
 // Halves are rounded down as they are shifted; `lost` is whether anything was below them.  So a number ends in a half or
 // more where the lowest bit of its halves is 1: that is one up, but of a negative number only if it is more.
 //
@@ -18,8 +20,11 @@
 //         -2^31        -2^31       0      2^31 - 1
 //         -2^31     2^31 - 1      31            -1
 
+`include "require.svh"
+
 module rescale #(
-  parameter bit Deep = 1'b0
+  parameter bit Deep  = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::RescaleDeep : lanewise_pkg::RescaleShallow
 ) (
   input  logic        clk_i,
   input  logic        enable_i,
@@ -29,7 +34,12 @@ module rescale #(
   output logic [31:0] result_o
 );
 
-  localparam int MultiplyDepth = Deep ? lanewise_pkg::MultiplyHighDeep : lanewise_pkg::MultiplyHighShallow;
+  `REQUIRE(legal_depth, Depth == lanewise_pkg::RescaleShallow || Depth == lanewise_pkg::RescaleMultiplied ||
+           Depth == lanewise_pkg::RescaleDeep, "rescale: Depth is the register stages and must be 2, 5 or 7")
+
+  localparam bit DeepMultiply  = Depth >= lanewise_pkg::RescaleMultiplied;
+  localparam bit DeepShift     = Depth >= lanewise_pkg::RescaleDeep;
+  localparam int MultiplyDepth = DeepMultiply ? lanewise_pkg::MultiplyHighDeep : lanewise_pkg::MultiplyHighShallow;
 
   logic [31:0] high;
   logic [4:0]  shift;
@@ -42,7 +52,7 @@ module rescale #(
   logic [63:0] unused_product;
 
   multiply_high #(
-    .Deep(Deep)
+    .Deep(DeepMultiply)
   ) u_multiply_high (
     .clk_i       (clk_i),
     .enable_i    (enable_i),
@@ -68,7 +78,7 @@ module rescale #(
   assign lost_d        = coarse_lost | (|(coarse[6:0] & ~(7'h7F << fine_shift)));
   assign result_d      = halves[32:1] + {31'b0, halves[0] & (lost | ~halves[32])};
 
-  if (Deep) begin : gen_deep
+  if (DeepShift) begin : gen_deep
     logic [32:0] coarse_q;
     logic        coarse_lost_q;
     logic [2:0]  fine_shift_q;

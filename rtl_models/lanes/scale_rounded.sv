@@ -13,6 +13,8 @@
 //                                       6: halves_q: shifted
 //                                       7: result_q: rounded, ties up
 //
+// Depth 5 has the multiplier of the deep one, and the rest of the shallow one.
+//
 //         value   multiplier   left   right   rounding     result
 //             1         2^30      0       1          0          1       0.25: 0.5 goes up to 1, and 0.5 to 1
 //             1         2^30      0       1          2          0       0.25
@@ -21,8 +23,11 @@
 //             3         2^30      4       0          2         24
 //          2^30         2^30      2       0          2      -2^31       2^31 wraps
 
+`include "require.svh"
+
 module scale_rounded #(
-  parameter bit Deep = 1'b0
+  parameter bit Deep  = 1'b0,
+  parameter int Depth = Deep ? lanewise_pkg::ScaleRoundedDeep : lanewise_pkg::ScaleRoundedShallow
 ) (
   input  logic        clk_i,
   input  logic        enable_i,
@@ -34,7 +39,12 @@ module scale_rounded #(
   output logic [31:0] result_o
 );
 
-  localparam int MultiplyDepth = Deep ? lanewise_pkg::MultiplyHighDeep : lanewise_pkg::MultiplyHighShallow;
+  `REQUIRE(legal_depth, Depth == lanewise_pkg::ScaleRoundedShallow || Depth == lanewise_pkg::ScaleRoundedMultiplied ||
+           Depth == lanewise_pkg::ScaleRoundedDeep, "scale_rounded: Depth is the register stages and must be 2, 5 or 7")
+
+  localparam bit DeepMultiply  = Depth >= lanewise_pkg::ScaleRoundedMultiplied;
+  localparam bit DeepShift     = Depth >= lanewise_pkg::ScaleRoundedDeep;
+  localparam int MultiplyDepth = DeepMultiply ? lanewise_pkg::MultiplyHighDeep : lanewise_pkg::MultiplyHighShallow;
 
   logic [63:0] product;
   logic [31:0] high;
@@ -47,7 +57,7 @@ module scale_rounded #(
   logic [31:0] result_d, result_q;
 
   multiply_high #(
-    .Deep   (Deep),
+    .Deep   (DeepMultiply),
     .Product(1'b1)
   ) u_multiply_high (
     .clk_i       (clk_i),
@@ -81,7 +91,7 @@ module scale_rounded #(
     .result_o(result_d)
   );
 
-  if (Deep) begin : gen_deep
+  if (DeepShift) begin : gen_deep
     logic [63:0] number_q;
     logic [5:0]  places_q;
     logic [32:0] halves_q;

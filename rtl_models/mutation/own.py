@@ -62,7 +62,7 @@ def _unit(name: str, lanes: int, design: SubjectSources, adapter: Adapter | None
     bench, results = with_built_in(bench_of(name), built_in), results_of(name, lanes, built_in)
 
     def scenarios(seed: int) -> list[Scenario]:
-        return UnitScenarios(bench, lanes, deep=True, seed=seed, strict=False).all()
+        return UnitScenarios(bench, lanes, "deep", seed=seed, strict=False).all()
 
     def asked(equations: str, seconds: float) -> StreamFinding:
         return proved(equations, results, seconds)

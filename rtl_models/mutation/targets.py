@@ -15,7 +15,9 @@ from rtl_models.cores.names import CORE_PARTS, CORES
 from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, design_of
 from rtl_models.formal.schedules.proof import StreamFinding
 from rtl_models.formal.subject import subjects
+from rtl_models.formal.units.pipelines import profile_at
 from rtl_models.formal.units.tables import quantize_down_channels
+from rtl_models.latencies import depths
 from rtl_models.mutation.copies import Ranges
 from rtl_models.mutation.mutants import Mutant
 from rtl_models.mutation.scenarios import gemm_core, lanes, mac_array, registers
@@ -27,7 +29,7 @@ from rtl_models.register_map import CHANNELS, MOST_CHANNELS
 from rtl_models.register_map import registers as registers_of
 from rtl_models.units import UNITS
 
-_WITH_TABLES: Final = re.compile(r"quantize_down_channels at Lanes (4|8|16), Deep ([01]), Channels (\d{1,4})")
+_WITH_TABLES: Final = re.compile(r"quantize_down_channels at Lanes (4|8|16), (Deep|Depth) \d+, Channels (\d{1,4})")
 
 
 @dataclass(frozen=True)
@@ -96,15 +98,21 @@ def targets_named(pattern: str) -> list[Target]:
     """Those of a module, or of all modules that match a glob; all of `targets` for "".
 
     By its own name alone, also at its parameters, a core is had, as what its bench lets live may be left undecided; by
-    its name at parameters the unit with tables of channels, of any size that they can have.
+    its name at parameters the unit with tables of channels, of any size that they can have.  A unit has its mutants
+    shallow and deep; at a depth between, by its name at parameters alone.
     """
     if cores := [core for core in map(_core, CORES) if pattern in (core.subject.module, str(core.subject))]:
         return cores
     if named := _WITH_TABLES.fullmatch(pattern):
-        lanes, deep, channels = map(int, named.groups())
+        lanes, channels, levels = int(named[1]), int(named[3]), range(len(depths("quantize_down_channels")))
         legal = 2 * lanes <= channels <= MOST_CHANNELS and channels % lanes == 0
-        return [_unit(quantize_down_channels(lanes, bool(deep), channels // lanes).subject)] if legal else []
-    return [target for target in targets() if fnmatchcase(target.subject.module, pattern or "*")]
+        at = [quantize_down_channels(lanes, level, channels // lanes).subject for level in levels] if legal else []
+        return [_unit(subject) for subject in at if str(subject) == pattern]
+    return [
+        target
+        for target in targets()
+        if fnmatchcase(target.subject.module, pattern or "*") and "Depth" not in dict(target.subject.parameters)
+    ]
 
 
 def _part_of_core(module: str) -> Target:
@@ -142,6 +150,6 @@ def _unit(subject: Subject) -> Target:
     bench = bench_of(subject.module, given.get("Channels", CHANNELS))
 
     def scenarios(seed: int) -> list[Scenario]:
-        return UnitScenarios(bench, given["Lanes"], bool(given["Deep"]), seed).all()
+        return UnitScenarios(bench, given["Lanes"], profile_at(subject), seed).all()
 
     return Target(subject, (*CLOCK, *HANDSHAKE), scenarios)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final
 
 from isa.errors import did_you_mean
 from rtl_models.adapters import Adapter
 from rtl_models.adapters.wrapper import adapted_sources, wrapper_of
-from rtl_models.latencies import latency
+from rtl_models.latencies import in_words, latency, profile_named, profile_parameter
 from rtl_models.operators import OPERATORS
 from rtl_models.tools.sources import sources_of
 from rtl_models.units import UNITS
 
-Profile = Literal["shallow", "deep"]
-PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)
 _PIECES: Final = ("rescale",)
 """Modules that are pipelined and one lane wide: as many copies stand side by side as there are numbers in a beat."""
 _NARROW: Final = (
@@ -37,7 +35,7 @@ class Design:
 
     name: str
     lanes: int
-    profile: Profile | None
+    profile: str | None
     folder: Path | None = None
     adapter: Adapter | None = None
 
@@ -53,7 +51,8 @@ class Design:
             return {}
         if self.profile is None:
             return {"Width": _WIDTH}
-        return {"Deep": int(self.profile == "deep"), **({"Lanes": self.lanes} if self.name in UNITS else {})}
+        name, value = profile_parameter(self.name, self.profile)
+        return {name: value, **({"Lanes": self.lanes} if self.name in UNITS else {})}
 
     @property
     def copies(self) -> int:
@@ -70,14 +69,14 @@ class Design:
     @property
     def latency(self) -> int | None:
         """Register stages; None for a lane, and for what is a user's: that may have any."""
-        return latency(self.name, self.profile == "deep") if self.profile and not self.folder else None
+        return latency(self.name, self.profile) if self.profile and not self.folder else None
 
     @property
     def module(self) -> str:
         """Such as "quantize_down deep"."""
         if self.adapter:
             return f"{self.name} by {self.adapter.module}"
-        return f"{self.name} {self.profile}" if self.profile else self.name
+        return f"{self.name} {in_words(self.profile)}" if self.profile else self.name
 
     @property
     def title(self) -> str:
@@ -85,10 +84,10 @@ class Design:
         return f"{self.module}, {self.lanes} lanes"
 
 
-def designs(names: Sequence[str], lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
+def designs(names: Sequence[str], lanes: Sequence[int], profiles: Sequence[str]) -> list[Design]:
     """Those of the names; without names all units, last what has 4 numbers a beat alone, with pieces and some lanes.
 
-    Raises ValueError for a name that none has.
+    Raises ValueError for a name that none has, and for a profile that one has not.
     """
     if not names:
         several = [design for name in UNITS if name not in _NARROW for design in _of(name, lanes, profiles)]
@@ -102,8 +101,8 @@ def designs(names: Sequence[str], lanes: Sequence[int], profiles: Sequence[Profi
     return [design for name in dict.fromkeys(names) for design in _of(name, lanes, profiles)]
 
 
-def own_designs(folder: Path, names: Sequence[str], lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
-    """Those of a user's folder, or of these names in it.  Raises ValueError where a name is none of a unit or lane."""
+def own_designs(folder: Path, names: Sequence[str], lanes: Sequence[int], profiles: Sequence[str]) -> list[Design]:
+    """Those of a user's folder, or of these names in it.  Raises ValueError as `designs`."""
     there = sorted({file.stem for file in folder.glob("*.sv")} & {*UNITS, *_PIECES, *OPERATORS})
     if missing := [name for name in names if name not in there]:
         raise ValueError(f"{folder} has no unit or lane {missing[0]!r}: it has {', '.join(there) or 'none'}")
@@ -115,7 +114,6 @@ def adapted_designs(adapter: Adapter, folder: Path, lanes: Sequence[int]) -> lis
     return [Design(adapter.unit.name, count, None, folder, adapter) for count in lanes]
 
 
-def _of(name: str, lanes: Sequence[int], profiles: Sequence[Profile]) -> list[Design]:
-    return [
-        Design(name, number, profile) for number in lanes for profile in ((None,) if name in OPERATORS else profiles)
-    ]
+def _of(name: str, lanes: Sequence[int], profiles: Sequence[str]) -> list[Design]:
+    named = (None,) if name in OPERATORS else list(dict.fromkeys(profile_named(name, profile) for profile in profiles))
+    return [Design(name, number, profile) for number in lanes for profile in named]

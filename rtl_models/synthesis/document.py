@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from rtl_models.synthesis.designs import PROFILES, Design, designs
+from rtl_models.latencies import PROFILES
+from rtl_models.synthesis.designs import Design, designs
 from rtl_models.synthesis.digest import digest_of
 from rtl_models.synthesis.figures import Figures, figures_of, tools
 from rtl_models.synthesis.nextpnr import PART
 from rtl_models.synthesis.report import megahertz
-from rtl_models.units import LANE_COUNTS
+from rtl_models.units import LANE_COUNTS, UNITS
 from sim.terminal.output import print_progress
 from sim.toolchain.kept import write_whole
 from sim.toolchain.tools import cache_directory
@@ -49,8 +50,9 @@ def with_figures(document: str, figures: Sequence[Figures] = ()) -> str:
 
 
 def table_designs() -> list[Design]:
-    """Those of the table, in its order."""
-    return designs([], LANE_COUNTS, PROFILES)
+    """Those of the table, in its order: of one unit at one number of lanes all depths, which show what a stage buys."""
+    shallow, *others = designs([], LANE_COUNTS, PROFILES)
+    return [shallow, *designs([shallow.name], [shallow.lanes], UNITS[shallow.name].profiles[1:-1]), *others]
 
 
 def rows_of(document: str) -> dict[_Row, _Row]:

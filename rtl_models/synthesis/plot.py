@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from rtl_models.synthesis.designs import PROFILES
 from rtl_models.synthesis.figures import Figures
 
 if TYPE_CHECKING:
@@ -51,11 +50,11 @@ def _giga(figures: Figures) -> float:
 
 def _draw(axes: Axes, placed: Sequence[Figures], look: Look) -> None:
     """A line for each profile; shallow points are hollow."""
-    for profile in (None, *PROFILES):
+    for profile in dict.fromkeys(one.design.profile for one in placed):
         if line := [one for one in placed if one.design.profile == profile]:
             cells, speeds = [one.size.cells for one in line], [_giga(one) for one in line]
             (path,) = axes.plot(cells, speeds, color=look.colour, marker=look.marker, label=line[0].design.module)
-            path.set_linestyle(_LINES[profile])
+            path.set_linestyle(_LINES.get(profile, "--"))
             path.set_markerfacecolor("white" if profile == "shallow" else look.colour)
             for one in line:
                 place = (one.size.cells, _giga(one))

@@ -42,7 +42,7 @@ def hardware_questions(shifts: Iterable[int], mode: str = "acl_19_08") -> Iterat
     kernel = built_in_kernel("quantize_down", mode)
     example = next(s.example for s in shapes_of(kernel, [17]) if s.example["bias"] is not None)
     reference = any_length_reference(kernel, example)
-    unit = quantize_down(4, deep=False)
+    unit = quantize_down(4, 0)
     for case in reference.cases:
         ports = {
             "accumulator_i": reference.elements.leaf("accumulators", reference.index),

@@ -3,11 +3,42 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from rtl_models.tools.sources import LANES
 from sim.toolchain.kept import write_whole
 from sim.toolchain.tools import cache_directory
+
+AT_DEPTHS: Final[Mapping[str, tuple[str, int, tuple[str, str, str]]]] = {
+    "a valid bit one stage short": (
+        "quantize_down", 7, ("quantize_down", ".Depth(Depth)\n  ) u_valid", ".Depth(Depth - 1)\n  ) u_valid"),
+    ),
+    "a valid bit one stage late": (
+        "quantized_multiplier", 6,
+        ("quantized_multiplier", ".Depth(Depth)", ".Depth(Depth == 6 ? 7 : Depth)"),
+    ),
+    "a part of the depth below": (
+        "quantize_down", 7, ("quantize_down", "? lanewise_pkg::RescaleMultiplied", "? lanewise_pkg::RescaleShallow"),
+    ),
+    "bounds of the depth below": (
+        "requantize", 11, ("requantize", "Depth >= lanewise_pkg::RequantizeBounded", "DeepFirst"),
+    ),
+    "a shift that does not wait for its product": (
+        "quantized_add", 13, ("rescale", "MultiplyDepth = DeepMultiply ?", "MultiplyDepth = DeepShift ?"),
+    ),
+    "an offset that comes a stage late": (
+        "requantize", 11, ("requantize", "(DeepFirst ? 2 : 1)", "(DeepOutput ? 2 : 1)"),
+    ),
+    "a constant that does not wait for the products": (
+        "offset_contribution", 3, ("offset_contribution", "if (DeepMultiply) begin", "if (DeepSum) begin"),
+    ),
+    "bounds that come a stage early": (
+        "integer_scale", 7, ("integer_scale", "ClampDepth    = DeepClamp ?", "ClampDepth    = DeepShift ?"),
+    ),
+}  # fmt: skip
+"""By what is wrong the unit, a depth between shallow and deep at which it is, and what is planted."""
 
 
 def planted(module: str, right: str, wrong: str) -> Path:

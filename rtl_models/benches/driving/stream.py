@@ -102,7 +102,7 @@ class Stream:
         """Wait for every result and for none more, then compare.  Raises Wrong."""
         while self.bench.beats_inside > 0:
             await self.cycle()
-        for _ in range(max(self._unit.latency(deep=True), self.longest_latency) + 1):
+        for _ in range(max(self._unit.latency("deep"), self.longest_latency) + 1):
             await self.bench.cycle(take=True)
             self._require_beats()
         self.compare()

@@ -10,7 +10,7 @@ from rtl_models.benches.driving.frame import UnitFrame, frame_of_json
 from rtl_models.benches.driving.stream import Stream, StreamDecisions
 from rtl_models.benches.driving.testbench import Testbench, Wrong
 from rtl_models.benches.driving.traffic import replayed
-from rtl_models.benches.driving.unit_settings import ASYNCHRONOUS, BENCH, CHANNELS, DEEP, LANES, STRICT
+from rtl_models.benches.driving.unit_settings import ASYNCHRONOUS, BENCH, CHANNELS, LANES, PROFILE, STRICT
 from rtl_models.register_map import register_writes
 
 
@@ -72,7 +72,7 @@ class Case:
             if self.lost is not None:
                 # without what a case before left inside: the reset itself may be what is wrong
                 await bench.reset()
-                for _ in range(BENCH.unit.latency(DEEP)):
+                for _ in range(BENCH.unit.latency(PROFILE)):
                     await bench.cycle(take=True)
                 await bench.reset()
                 await self.lost.send(Stream(bench, BENCH.unit, LANES, traffic, CHANNELS))

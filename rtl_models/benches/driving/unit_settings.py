@@ -25,7 +25,7 @@ BUILT_IN: Final[Mapping[str, int]] = json.loads(os.environ[BUILT_IN_VARIABLE])
 BENCH: Final[UnitBench] = with_built_in(bench_of(os.environ[UNIT_VARIABLE], CHANNELS), BUILT_IN)
 """Of the unit that was built."""
 LANES: Final = int(os.environ[LANES_VARIABLE])
-DEEP: Final = os.environ[PROFILE_VARIABLE] == "deep"
+PROFILE: Final = os.environ[PROFILE_VARIABLE]
 STRICT: Final = os.environ[RULES_VARIABLE] == protocol.STRICT
 """Whether latency, ready and reset are to be those of the package, in every cycle."""
 ASYNCHRONOUS: Final = os.environ[RULES_VARIABLE] != protocol.STREAM

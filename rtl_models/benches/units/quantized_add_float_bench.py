@@ -20,7 +20,7 @@ from sim.golden.floating_point import Float32Array, fused_multiply_add
 from sim.kernels.quantized_add.golden import FOLDED, folded_steps
 
 _BYTES: Final = (0, 1, 2, 3, 5, 17, 51, 85, 100, 127, 128, 129, 200, 251, 254, 255)
-_FILLING: Final = UNITS["quantized_add_float"].latency(deep=True) + len(_BYTES)
+_FILLING: Final = UNITS["quantized_add_float"].latency("deep") + len(_BYTES)
 """Beats."""
 _SETTINGS: Final = ("a_multiplier", "b_multiplier", "constant")
 _LOWEST_NORMAL: Final = np.float32(2.0**-126)

@@ -17,29 +17,29 @@ _ROUNDING, _SIGNED = on("rounding_i", a.U2), on("signed_i", U1)
 _LOW, _HIGH = on("minimum_i", U8), on("maximum_i", U8)
 
 
-def integer_scale(lanes: int, deep: bool) -> Pipeline:
-    """The unit."""
+def integer_scale(lanes: int, level: int) -> Pipeline:
+    """The unit at a level of its depths."""
     multiplier = RegisterUpdate(wire="multiplier_q", kind=U32, following=on("multiplier_i", U32), fault=_KEPT)
     shifts = [(a.U5, on("shift_i", a.U5)), (a.U2, _ROUNDING)]
-    line = delay_line("u_shift_configuration.", shifts, 1 + depth_of("MultiplyLow", deep))
-    before = 1 + depth_of("MultiplyLow", deep) + depth_of("ShiftRounded", deep)
+    line = delay_line("u_shift_configuration.", shifts, 1 + depth_of("multiply_low", level))
+    before = 1 + depth_of("multiply_low", level) + depth_of("shift_rounded", level >= 2)
     bounds = delay_line("u_output_configuration.", [(U8, _LOW), (U8, _HIGH), (U1, _SIGNED)], before)
-    each = [_lane(lane, deep, multiplier.value, line, bounds) for lane in range(lanes)]
+    each = [_lane(lane, level, multiplier.value, line, bounds) for lane in range(lanes)]
     results = tuple(
         OutputBits("result_o", U8, 8 * lane, piece.results[0], _meaning(lane), _legal)
         for lane, piece in enumerate(each)
     )
     registers = (multiplier, *all_registers([line, bounds, *each]))
-    return Pipeline(subject("integer_scale", lanes, deep), registers, results)
+    return Pipeline(subject("integer_scale", lanes, level), registers, results)
 
 
-def _lane(lane: int, deep: bool, multiplier: Value, line: PipelinePiece, bounds: PipelinePiece) -> PipelinePiece:
+def _lane(lane: int, level: int, multiplier: Value, line: PipelinePiece, bounds: PipelinePiece) -> PipelinePiece:
     name = f"gen_lane[{lane}]"
     placed = RegisterUpdate(wire=f"{name}.placed_q", kind=U32, following=_placed(lane), fault=_PLACED)
-    product = multiply_low(f"{name}.u_multiply_low.", deep, placed.value, multiplier)
+    product = multiply_low(f"{name}.u_multiply_low.", level >= 1, placed.value, multiplier)
     (low,) = product.results
-    scaled = shift_rounded(f"{name}.u_shift_rounded.", deep, lambda r: S32.wrap(low(r)), *line.results)
-    result = clamp_to_byte(f"{name}.u_clamp_to_byte.", deep, scaled.results[0], bounds.results)
+    scaled = shift_rounded(f"{name}.u_shift_rounded.", level >= 2, lambda r: S32.wrap(low(r)), *line.results)
+    result = clamp_to_byte(f"{name}.u_clamp_to_byte.", level >= 3, scaled.results[0], bounds.results)
     return PipelinePiece((placed, *all_registers([product, scaled, result])), result.results)
 
 

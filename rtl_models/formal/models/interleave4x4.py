@@ -17,8 +17,8 @@ _MOVED = Fault(_FILE, "2 * (k / 8) + k % 2", "2 * (k / 8) + (k + 1) % 2")
 _ROWS = 4
 
 
-def interleave4x4(lanes: int, deep: bool) -> Pipeline:
-    """The unit."""
+def interleave4x4(lanes: int, level: int) -> Pipeline:
+    """The unit at a level of its depths."""
     element = on("element_i", _U3)
     data: list[Value] = [on("data_i", U32, 32 * lane) for lane in range(lanes)]
 
@@ -27,7 +27,7 @@ def interleave4x4(lanes: int, deep: bool) -> Pipeline:
 
     early, given = list[RegisterUpdate](), data
     wider: Value = wide
-    if deep:
+    if level == 1:
         early = [
             RegisterUpdate(wire="gen_deep.data_q", kind=U32, following=word, fault=_KEPT, lsb=32 * lane)
             for lane, word in enumerate(data)
@@ -45,7 +45,7 @@ def interleave4x4(lanes: int, deep: bool) -> Pipeline:
         OutputBits("data_o", U32, 32 * lane, register.value, _word(lane, lanes, data, wide), _legal)
         for lane, register in enumerate(late)
     )
-    return Pipeline(subject("interleave4x4", lanes, deep), (*early, *late), results)
+    return Pipeline(subject("interleave4x4", lanes, level), (*early, *late), results)
 
 
 def _word(place: int, lanes: int, data: list[Value], wide: Value) -> Value:

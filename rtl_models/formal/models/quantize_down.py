@@ -15,15 +15,15 @@ _SIGNED = on("signed_i", U1)
 _KEPT = Fault("quantize_down.sv", "multiplier_q <= multiplier_i;", "multiplier_q <= ~multiplier_i;")
 
 
-def quantize_down(lanes: int, deep: bool, per_channel: bool = False) -> Pipeline:
-    """The unit, with one multiplier and shift for all lanes, or with one for each."""
-    registers, results = parts("", lanes, deep, per_channel)
+def quantize_down(lanes: int, level: int, per_channel: bool = False) -> Pipeline:
+    """The unit at a level of its depths, with one multiplier and shift for all lanes, or with one for each."""
+    registers, results = parts("", lanes, level, per_channel)
     others = {"PerChannel": 1} if per_channel else {}
-    return Pipeline(subject("quantize_down", lanes, deep, **others), registers, results)
+    return Pipeline(subject("quantize_down", lanes, level, **others), registers, results)
 
 
 def parts(
-    prefix: str, lanes: int, deep: bool, per_channel: bool
+    prefix: str, lanes: int, level: int, per_channel: bool
 ) -> tuple[tuple[RegisterUpdate, ...], tuple[OutputBits, ...]]:
     """The registers and results of the unit, or of an instance with this prefix.
 
@@ -32,15 +32,15 @@ def parts(
     factors = [_factor(prefix, lane) for lane in range(lanes if per_channel else 1)]
     ports = (("offset_i", S32), ("minimum_i", U8), ("maximum_i", U8), ("signed_i", U1))
     values = [(kind, on(port, kind)) for port, kind in ports]
-    line = delay_line(f"{prefix}u_output_configuration.", values, 1 + depth_of("Rescale", deep))
+    line = delay_line(f"{prefix}u_output_configuration.", values, 1 + depth_of("rescale", level))
     each = []
     for lane in range(lanes):
         biased = RegisterUpdate(
             wire=f"{prefix}biased_q", kind=S32, following=_biased(prefix, lane), fault=_BIASED, lsb=32 * lane
         )
         within = f"{prefix}gen_lane[{lane}]"
-        scaled = rescale(f"{within}.u_rescale.", deep, biased.value, *factors[lane % len(factors)].results)
-        result = output_stages(f"{within}.u_output_stages.", deep, scaled.results[0], line.results)
+        scaled = rescale(f"{within}.u_rescale.", level, biased.value, *factors[lane % len(factors)].results)
+        result = output_stages(f"{within}.u_output_stages.", level >= 3, scaled.results[0], line.results)
         each.append(PipelinePiece((biased, *scaled.registers, *result.registers), result.results))
     registers = all_registers([*factors, line, *each])
     results = [_result(prefix, lane, lane % len(factors), piece) for lane, piece in enumerate(each)]

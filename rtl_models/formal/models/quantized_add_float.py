@@ -14,9 +14,9 @@ _AWAY = on("rounding_i", a.U2)
 _UNFUSED = on("unfused_i", U1)
 
 
-def quantized_add_float(lanes: int, deep: bool) -> Pipeline:
-    """The unit."""
-    depth = depth_of("AddScaledByte", deep)
+def quantized_add_float(lanes: int, level: int) -> Pipeline:
+    """The unit at a level of its depths."""
+    deep, depth = level == 1, depth_of("add_scaled_byte", level)
     seconds: list[tuple[Int, Value]] = [(U8, on("b_i", U8, 8 * lane)) for lane in reversed(range(lanes))]
     seconds += [(U32, on("b_multiplier_i", U32)), (U1, _UNFUSED)]
     line = delay_line("u_second_operands.", seconds, depth)
@@ -31,7 +31,7 @@ def quantized_add_float(lanes: int, deep: bool) -> Pipeline:
         result = float_to_byte(f"{name}u_float_to_byte.", deep, whole.results[0], outputs.results[0])
         each.append(PipelinePiece(all_registers([first, whole, result]), result.results))
     results = tuple(_result(lane, piece) for lane, piece in enumerate(each))
-    return Pipeline(subject("quantized_add_float", lanes, deep), all_registers([line, outputs, *each]), results)
+    return Pipeline(subject("quantized_add_float", lanes, level), all_registers([line, outputs, *each]), results)
 
 
 def _result(lane: int, piece: PipelinePiece) -> OutputBits:

@@ -36,35 +36,36 @@ class _Row:
     lanes: list[tuple[Value, Value, Value, Value]]
 
 
-def requantize(lanes: int, deep: bool) -> Pipeline:
-    """The end of a layer, with a multiplier and shifts for each lane."""
+def requantize(lanes: int, level: int) -> Pipeline:
+    """The end of a layer, with a multiplier and shifts for each lane; at a level of its depths."""
+    placed_first = level == 4
     given = _Row(on("rounding_i", a.U2), [_lane_given(lane) for lane in range(lanes)])
-    early, biased = _kept_row("gen_deep.given_", "gen_deep.biased_q", given, _EARLY) if deep else ((), given)
+    early, biased = _kept_row("gen_deep.given_", "gen_deep.biased_q", given, _EARLY) if placed_first else ((), given)
     late, row = _kept_row("", "shifted_q", _shifted_row(biased), _LATE)
     ports = (("offset_i", S32), ("minimum_i", U8), ("maximum_i", U8), ("signed_i", U1))
     values = [(kind, on(port, kind)) for port, kind in ports]
-    line = delay_line("u_output_configuration.", values, 1 + int(deep) + depth_of("ScaleRounded", deep))
+    line = delay_line("u_output_configuration.", values, 1 + int(placed_first) + depth_of("scale_rounded", level))
     pieces, results = [line], []
     for lane, (value, multiplier, left, right) in enumerate(row.lanes):
         within = f"gen_lane[{lane}]"
-        scaled = scale_rounded(f"{within}.u_scale_rounded.", deep, (value, multiplier), (left, right), row.rounding)
-        result = bounded_sum(f"{within}.u_bounded_sum.", deep, scaled.results[0], line.results)
+        scaled = scale_rounded(f"{within}.u_scale_rounded.", level, (value, multiplier), (left, right), row.rounding)
+        result = bounded_sum(f"{within}.u_bounded_sum.", level >= 3, scaled.results[0], line.results)
         pieces += [scaled, result]
         results.append(_requantized(lane, given, result.results[0]))
-    return Pipeline(subject("requantize", lanes, deep), (*early, *late, *all_registers(pieces)), tuple(results))
+    return Pipeline(subject("requantize", lanes, level), (*early, *late, *all_registers(pieces)), tuple(results))
 
 
-def quantized_multiplier(lanes: int, deep: bool) -> Pipeline:
-    """Numbers times factors of their lanes."""
+def quantized_multiplier(lanes: int, level: int) -> Pipeline:
+    """Numbers times factors of their lanes; at a level of its depths."""
     given = _Row(on("rounding_i", a.U2), [(on("value_i", S32, 32 * n), *_factor(n)) for n in range(lanes)])
     registers, row = _kept_row("", "shifted_q", _shifted_row(given), _SHIFTED)
     pieces, results = [], []
     for lane, (value, multiplier, left, right) in enumerate(row.lanes):
         name, shifts = f"gen_lane[{lane}].u_scale_rounded.", (left, right)
-        scaled = scale_rounded(name, deep, (value, multiplier), shifts, row.rounding)
+        scaled = scale_rounded(name, level, (value, multiplier), shifts, row.rounding)
         pieces.append(scaled)
         results.append(_multiplied(lane, given, scaled.results[0]))
-    return Pipeline(subject("quantized_multiplier", lanes, deep), (*registers, *all_registers(pieces)), tuple(results))
+    return Pipeline(subject("quantized_multiplier", lanes, level), (*registers, *all_registers(pieces)), tuple(results))
 
 
 def _lane_given(lane: int) -> tuple[Value, Value, Value, Value]:

@@ -155,7 +155,7 @@ def add_scaled_byte(
     """`add_scaled_byte.sv`: a product, rounded or not, added."""
     product = fmla_byte(f"{name}u_product.", deep, lambda _: constant(floats.MINUS_ZERO), byte, factor)
     operands: list[tuple[Int, Value]] = [(U32, accumulator), (U8, byte), (U32, factor), (U1, unfused)]
-    line = delay_line(f"{name}u_operands.", operands, depth_of("FmlaByte", deep))
+    line = delay_line(f"{name}u_operands.", operands, depth_of("fmla_byte", deep))
     (scaled,), (addend, number, by, alone) = product.results, line.results
     whole = fmla_byte(
         f"{name}u_sum.",

@@ -22,7 +22,9 @@ from rtl_models.formal.units.pieces import (
     scale_rounded,
     shift_rounded,
 )
+from rtl_models.formal.units.pipelines import at_level
 from rtl_models.formal.units.registers import PipelinePiece, becomes, delay_line
+from rtl_models.latencies import depths
 
 WIDTHS = (8, 16, 32)
 DEPTH = 9
@@ -48,6 +50,8 @@ def part_theorems() -> Iterator[Theorem]:
     )
     for deep in (False, True):
         yield from _pipelined(deep)
+    for level in range(len(depths("rescale"))):
+        yield from _scaling(level)
     line = delay_line("", [(U8, on("data_i", U8))], 3)
     yield _staged(Subject("delay_line", (("Width", 8), ("Depth", 3))), line, [("data_o", U8)])
     yield from handshake_theorems(Subject("valid_pipeline", (("Depth", DEPTH),)), "", DEPTH)
@@ -112,14 +116,10 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
         both = PipelinePiece(multiplied.registers, (multiplied.results[0], whole))
         ports = (("result_o", S32), ("product_o", S64))
         yield _staged(Subject("multiply_high", (*deepness, ("Product", int(product)))), both, ports)
-    yield _staged(Subject("rescale", deepness), rescale("", deep, value, multiplier, count), [("result_o", S32)])
     yield _staged(Subject("clamp_to_byte", deepness), clamp_to_byte("", deep, value, settings[1:]), [("result_o", U8)])
     yield _staged(Subject("output_stages", deepness), output_stages("", deep, value, settings), [("result_o", U8)])
     yield _staged(Subject("bounded_sum", deepness), bounded_sum("", deep, value, settings), [("result_o", U8)])
-    shifts, rounding = (on("left_i", a.U5), on("right_i", a.U5)), on("rounding_i", a.U2)
-    scaled = scale_rounded("", deep, (value, multiplier), shifts, rounding)
-    yield _staged(Subject("scale_rounded", deepness), scaled, [("result_o", S32)])
-    divided = shift_rounded("", deep, value, count, rounding)
+    divided = shift_rounded("", deep, value, count, on("rounding_i", a.U2))
     yield _staged(Subject("shift_rounded", deepness), divided, [("result_o", S32)])
     low = multiply_low("", deep, on("a_i", U32), on("b_i", U32))
     yield _staged(Subject("multiply_low", (("Width", 32), *deepness)), low, [("result_o", U32)])
@@ -129,6 +129,16 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
     yield _staged(Subject("add_scaled_byte", deepness), twice, [("result_o", U32)])
     byte = float_to_byte("", deep, on("value_i", U32), on("ties_away_i", U1))
     yield _staged(Subject("float_to_byte", deepness), byte, [("result_o", U8)])
+
+
+def _scaling(level: int) -> Iterator[Theorem]:
+    """Those that are a multiplier and what shifts behind it."""
+    value, multiplier, result = on("value_i", S32), on("multiplier_i", S32), [("result_o", S32)]
+    scaled = rescale("", level, value, multiplier, on("shift_i", a.U5))
+    yield _staged(Subject("rescale", (at_level("rescale", level),)), scaled, result)
+    shifts = on("left_i", a.U5), on("right_i", a.U5)
+    scaled = scale_rounded("", level, (value, multiplier), shifts, on("rounding_i", a.U2))
+    yield _staged(Subject("scale_rounded", (at_level("scale_rounded", level),)), scaled, result)
 
 
 def _staged(subject: Subject, piece: PipelinePiece, ports: Iterable[tuple[str, Int]]) -> Theorem:

@@ -1,6 +1,7 @@
 """The parts that units are made of, as registers and what these become: each a model of one file in `lanes/`.
 
-`name` is what stands before the names of the part's signals: "u_rescale.", or nothing for the module itself.
+`name` is what stands before the names of the part's signals: "u_rescale.", or nothing for the module itself.  A part is
+deep or not; one that is made of two kinds, of which units make one after the other deep, has a `level`: 0, 1, or all.
 """
 
 from __future__ import annotations
@@ -136,12 +137,12 @@ def _product(x: Callable[[Lane], Lane], value: Value, y: Callable[[Lane], Lane],
     return lambda r: x(value(r)) * y(multiplier(r))
 
 
-def rescale(name: str, deep: bool, value: Value, multiplier: Value, count: Value) -> PipelinePiece:
-    """`rescale.sv`: SQRDMULH, then a division with ties away, 2 stages or 7."""
-    product = multiply_high(f"{name}u_multiply_high.", deep, value, multiplier)
-    line = delay_line(f"{name}u_shift.", [(a.U5, count)], depth_of("MultiplyHigh", deep))
+def rescale(name: str, level: int, value: Value, multiplier: Value, count: Value) -> PipelinePiece:
+    """`rescale.sv`: SQRDMULH, then a division with ties away, 2 stages, 5 or 7."""
+    product = multiply_high(f"{name}u_multiply_high.", level >= 1, value, multiplier)
+    line = delay_line(f"{name}u_shift.", [(a.U5, count)], depth_of("multiply_high", level))
     (high,), (by,) = product.results, line.results
-    if deep:
+    if level >= 2:
         divided = _divided_in_steps(name, high, by)
     else:
         result = RegisterUpdate(
@@ -186,16 +187,16 @@ def _divided_in_steps(name: str, high: Value, count: Value) -> PipelinePiece:
 
 
 def scale_rounded(
-    name: str, deep: bool, factors: tuple[Value, Value], shifts: tuple[Value, Value], rounding: Value
+    name: str, level: int, factors: tuple[Value, Value], shifts: tuple[Value, Value], rounding: Value
 ) -> PipelinePiece:
-    """`scale_rounded.sv`: a product rounded twice or once, 2 stages or 7; shifts to the left and to the right."""
-    multiplied = multiply_high(f"{name}u_multiply_high.", deep, *factors, product=True)
+    """`scale_rounded.sv`: a product rounded twice or once, 2 stages, 5 or 7; shifts to the left and to the right."""
+    multiplied = multiply_high(f"{name}u_multiply_high.", level >= 1, *factors, product=True)
     kinds = ((a.U5, shifts[0]), (a.U5, shifts[1]), (a.U2, rounding))
-    line = delay_line(f"{name}u_configuration.", kinds, depth_of("MultiplyHigh", deep))
+    line = delay_line(f"{name}u_configuration.", kinds, depth_of("multiply_high", level))
     (high, whole), (left, right, by) = multiplied.results, line.results
     operands = (whole, high, left, right, by)
     shown = Rewritten("scaling in steps", a.scaled_in_steps, a.scaled, operands)
-    if deep:
+    if level >= 2:
         scaled = _scaled_deep(name, operands, shown)
     else:
         result = RegisterUpdate(

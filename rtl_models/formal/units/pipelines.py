@@ -9,7 +9,7 @@ from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import ReadSignal, Value, on
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.units.registers import RegisterUpdate
-from rtl_models.latencies import latency, package_constants
+from rtl_models.latencies import PROFILES, depths, latency, profile_of, profile_parameter
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,28 @@ class Pipeline:
     @property
     def latency(self) -> int:
         """The register stages."""
-        return latency(self.subject.module, bool(dict(self.subject.parameters)["Deep"]))
+        return latency(self.subject.module, profile_at(self.subject))
 
 
-def subject(unit: str, lanes: int, deep: bool, **others: int) -> Subject:
+def profile_at(subject: Subject) -> str:
+    """The profile of a unit at parameters."""
+    given = dict(subject.parameters)
+    return str(given["Depth"]) if "Depth" in given else PROFILES[given["Deep"]]
+
+
+def at_level(module: str, level: int) -> tuple[str, int]:
+    """The parameter of a unit, or of a part, for that one of its depths; 0 is the least of them."""
+    return profile_parameter(module, profile_of(module, depths(module)[level]))
+
+
+def subject(unit: str, lanes: int, level: int, **others: int) -> Subject:
     """A unit at parameters."""
-    return Subject(unit, (("Lanes", lanes), ("Deep", int(deep)), *others.items()))
+    return Subject(unit, (("Lanes", lanes), at_level(unit, level), *others.items()))
 
 
-def depth_of(part: str, deep: bool) -> int:
-    """The stages of a part of one lane, such as "Rescale"."""
-    return package_constants()[f"{part}{'Deep' if deep else 'Shallow'}"]
+def depth_of(part: str, level: int) -> int:
+    """The stages of a part of one lane, such as "rescale"; beyond its last level it stays as it is."""
+    return depths(part)[: level + 1][-1]
 
 
 def requantized(value: Lane, multiplier: Lane, count: Lane) -> Lane:

@@ -14,6 +14,7 @@ from rtl_models.formal.theorem import Fault, Lemma, Theorem
 from rtl_models.formal.units.pipelines import Pipeline, subject
 from rtl_models.formal.units.registers import RegisterUpdate, becomes
 from rtl_models.formal.units.streams import composition_lemma, pipeline_theorems
+from rtl_models.latencies import depths
 from rtl_models.units import LANE_COUNTS
 
 BEATS = 2
@@ -152,29 +153,29 @@ class _Tables:
         return statement
 
 
-def quantize_down_channels(lanes: int, deep: bool, beats: int = BEATS) -> Pipeline:
+def quantize_down_channels(lanes: int, level: int, beats: int = BEATS) -> Pipeline:
     """The unit's pipeline, behind tables of so many beats."""
     name = "u_quantize_down."
-    registers, results = parts(name, lanes, deep, per_channel=True)
-    whole = subject("quantize_down_channels", lanes, deep, Channels=beats * lanes)
+    registers, results = parts(name, lanes, level, per_channel=True)
+    whole = subject("quantize_down_channels", lanes, level, Channels=beats * lanes)
     return Pipeline(whole, registers, results, f"{name}u_valid_pipeline")
 
 
 def table_theorems(lanes: int) -> Iterator[Theorem]:
-    """Of the tables on their own for every number of lanes, the length of a step; and of the unit, shallow and deep."""
+    """Of the tables on their own for every number of lanes, the length of a step; and of the unit, at every depth."""
     sizes = [(count, beats, False) for count in LANE_COUNTS for beats in TABLES_OF_BEATS]
     blocks = [(count, BLOCK_TABLE, True) for count in LANE_COUNTS]
     for count, beats, block_ram in [*sizes, (LANE_COUNTS[0], WIDE_TABLE, False), *blocks]:
         own = _Tables("", count, _OWN, ("", "_o"), beats=beats, left_shifts=True, block_ram=block_ram)
         given = [("Lanes", count), ("Channels", beats * count), ("LeftShifts", 1)]
         yield from _of_tables(Subject("channel_tables", (*given, *[("BlockRam", 1)] * block_ram)), own)
-    for deep in (False, True):
-        yield from unit_theorems(lanes, deep)
+    for level in range(len(depths("quantize_down_channels"))):
+        yield from unit_theorems(lanes, level)
 
 
-def unit_theorems(lanes: int, deep: bool, beats: int = BEATS) -> Iterator[Theorem]:
+def unit_theorems(lanes: int, level: int, beats: int = BEATS) -> Iterator[Theorem]:
     """Of the unit with tables of so many beats."""
-    pipeline, ends = quantize_down_channels(lanes, deep, beats), ("u_quantize_down.", "_i")
+    pipeline, ends = quantize_down_channels(lanes, level, beats), ("u_quantize_down.", "_i")
     tables = _Tables("u_channel_tables.", lanes, _OF_UNIT, ends, beats=beats, block_ram=beats > MOST_IN_LUTS)
     yield from _of_tables(pipeline.subject, tables)
     yield from pipeline_theorems(pipeline)
@@ -198,4 +199,5 @@ def _of_tables(whole: Subject, tables: _Tables) -> Iterator[Theorem]:
 
 def table_lemmas(lanes: int) -> list[Lemma]:
     """The stages behind the tables put together."""
-    return [composition_lemma(quantize_down_channels(lanes, deep)) for deep in (False, True)]
+    levels = range(len(depths("quantize_down_channels")))
+    return [composition_lemma(quantize_down_channels(lanes, level)) for level in levels]

@@ -27,10 +27,10 @@ class UnitScenarios:
     Not `strict` of one that may have any latency, and resets that need a clock.
     """
 
-    def __init__(self, bench: UnitBench, lanes: int, deep: bool, seed: int, strict: bool = True) -> None:
+    def __init__(self, bench: UnitBench, lanes: int, profile: str, seed: int, strict: bool = True) -> None:
         self._strict = strict
         self._bench, self._lanes, self._rng = bench, lanes, Random(seed)
-        self._latency = bench.unit.latency(deep)
+        self._latency = bench.unit.latency(profile)
 
     def all(self) -> list[Scenario]:
         """Each as the bench has it."""

@@ -63,7 +63,9 @@ def check(
     ] = False,
     rtl: Annotated[bool, typer.Option("--rtl", help="Compare the hardware too, on the same vectors.")] = False,
     lanes: Annotated[int | None, typer.Option(help="Of the hardware: 4, 8 or 16 numbers a beat.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Of the hardware: shallow or deep pipeline.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Of the hardware: shallow, deep, or register stages such as 7.")
+    ] = None,
     modules: Annotated[
         Path | None,
         typer.Option(help="Of the hardware: a folder of modules of your own in the place of its."),
