@@ -478,12 +478,14 @@ def test_layers_for_the_mutants_of_the_core_have_the_four_extreme_products_in_ea
         Fault("config_registers.sv", "= accepted && address_i == lanewise_pkg::AddressChannels", "= 1'b0"),
         Fault("window_walk.sv", "{y_q, ys_q[20*Rows-1:20]}", "{y_q & ~20'h80000, ys_q[20*Rows-1:20]}"),
         Fault("block_walk.sv", "done_q <= done_q + 16'(Block)", "done_q <= (done_q + 16'(Block)) & ~16'h1"),
+        Fault("tile_buffer.sv", "if (write_i) words_q", "if (write_i | &write_address_i) words_q"),
     ],
 )
 def test_a_fault_in_a_part_that_hardly_a_layer_shows_is_refuted_by_the_theorems_about_the_core(
     fault: Fault, tmp_path: Path
 ) -> None:
-    """A write of CHANNELS in the middle of a layer, half a million rows below the image, a block of odd numbers."""
+    """A write of CHANNELS in the middle of a layer, half a million rows below the image, a block of odd numbers; the
+    last word of a buffer that is written whenever it is pointed at."""
     (target,) = targets_named("gemm_core")
     equations = derive_equations(fault.planted(design_of(target.subject)), tmp_path)
     assert decide(target.subject, equations, SECONDS).outcome == "refuted"

@@ -9,7 +9,7 @@ from isa.lane import S32, U1, U8, U16, U32, Int, Lane, constant, minimum, pick, 
 from rtl_models.formal import arithmetic as a
 from rtl_models.formal.claims import ReadSignal, Signals, Statement, Value, all_of, claim, on
 from rtl_models.formal.cores.windows import SETTINGS as WINDOW_SETTINGS
-from rtl_models.formal.cores.windows import walk_theorems
+from rtl_models.formal.cores.windows import stream_theorems
 from rtl_models.formal.equations.written import Subject
 from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.formal.units.configuration import legal
@@ -33,7 +33,7 @@ _SHIFTED = Fault("row_stream.sv", "tile_q >> Width", "tile_q >> 1")
 def gemm_theorems() -> Iterator[Theorem]:
     """All of them."""
     yield from _bytes()
-    yield from _buffer()
+    yield from _buffer(Subject("tile_buffer", (("Width", 36), ("Depth", _DEPTH))))
     yield from _walk(Subject("block_walk", (("Block", _BLOCK),)))
     for rows, columns in SIZES:
         yield _array(Subject("mac_array", (("Rows", rows), ("Columns", columns))), rows, columns)
@@ -56,30 +56,36 @@ def _bytes() -> Iterator[Theorem]:
     yield Theorem(claim(f"{subject}: its outputs are what they should be", specification), subject, _KEPT)
 
 
-def _buffer() -> Iterator[Theorem]:
-    width = Int(36, signed=False)
-    address = Int((_DEPTH - 1).bit_length(), signed=False)
-    subject = Subject("tile_buffer", (("Width", 36), ("Depth", _DEPTH)))
+def _buffer(subject: Subject, name: str = "", numbers: int = 1) -> Iterator[Theorem]:
+    """Of words of so many times 36 bits; before the names of a buffer within a core stands `name`."""
+    width, address = Int(36, signed=False), Int((_DEPTH - 1).bit_length(), signed=False)
 
     def written(word: int, read: ReadSignal) -> Lane:
-        return read("write_i", U1) & read("write_address_i", address).equals(word)
+        return read(f"{name}write_i", U1) & read(f"{name}write_address_i", address).equals(word)
+
+    def found(lsb: int, read: ReadSignal) -> Lane:
+        *others, last = (read(f"{name}words_q[{word}]", width, lsb) for word in range(_DEPTH))
+        return pick(read(f"{name}read_address_i", address), others, last)
 
     words = [
         RegisterUpdate(
-            wire=f"words_q[{word}]", kind=width, following=on("data_i", width), fault=_WRITTEN,
-            enable=partial(written, word),
+            wire=f"{name}words_q[{word}]", kind=width, following=on(f"{name}data_i", width, lsb), fault=_WRITTEN,
+            lsb=lsb, enable=partial(written, word),
         )
         for word in range(_DEPTH)
+        for lsb in range(0, 36 * numbers, 36)
     ]  # fmt: skip
-
-    def found(read: ReadSignal) -> Lane:
-        *others, last = (word.value(read) for word in words)
-        return pick(read("read_address_i", address), others, last)
-
-    data = RegisterUpdate(wire="data_o", kind=width, following=found, fault=_WRITTEN, enable=on("read_i", U1))
-    yield Theorem(claim(f"{subject}: a word is kept until it is written", becomes(words)), subject, _WRITTEN)
+    data = [
+        RegisterUpdate(
+            wire=f"{name}data_o", kind=width, following=partial(found, lsb), fault=_WRITTEN, lsb=lsb,
+            enable=on(f"{name}read_i", U1),
+        )
+        for lsb in range(0, 36 * numbers, 36)
+    ]  # fmt: skip
+    where = f"{subject}{name and f', {name[:-1]}'}"
+    yield Theorem(claim(f"{where}: a word is kept until it is written", becomes(words)), subject, _WRITTEN)
     late = Fault("tile_buffer.sv", "if (read_i) data_q", "if (~read_i) data_q")
-    yield Theorem(claim(f"{subject}: what is read is there after an edge", becomes([data])), subject, late)
+    yield Theorem(claim(f"{where}: what is read is there after an edge", becomes(data)), subject, late)
 
 
 def _walk(
@@ -366,4 +372,6 @@ def _core() -> Iterator[Theorem]:
     }  # fmt: skip
     for side, asked in walks.items():
         yield from _walk(subject, f"u_{side}_walk.", asked, one_step=side == "row")
-    yield from walk_theorems(subject, "u_window_stream.u_window_walk.", (size["Image"] - 1).bit_length())
+    for side in ("a", "b"):
+        yield from _buffer(subject, f"u_{side}_buffer.", numbers=4)
+    yield from stream_theorems(subject, "u_window_stream.", size["Image"])

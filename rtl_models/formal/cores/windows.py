@@ -5,7 +5,7 @@ The ghost is the number of the row of windows that is found next; all else that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from isa.lane import U1, U8, Int, Lane, constant, pick, select
@@ -50,6 +50,12 @@ def window_theorems() -> Iterator[Theorem]:
 def walk_theorems(subject: Subject, name: str, address_bits: int) -> Iterator[Theorem]:
     """Of the walk of a module that has it within: before the names of its wires stands `name`."""
     return _Walk(subject, name, address_bits).theorems()
+
+
+def stream_theorems(subject: Subject, name: str, words: int) -> Iterator[Theorem]:
+    """Of the stream in a core, for images of so many words: its walk and its buffers."""
+    yield from walk_theorems(subject, f"{name}u_window_walk.", (words - 1).bit_length())
+    yield from _Image(name, words).theorems(subject)
 
 
 class _Walk:
@@ -275,29 +281,82 @@ class _Walk:
         return self._word_parts(read)[3] & self._row_holds(read, row)
 
 
+class _Image:
+    """The image in the buffers of a `window_stream`, of so many words; before the names of one elsewhere is `name`."""
+
+    def __init__(self, name: str, words: int) -> None:
+        self._name, self._words, self._beats = name, words, words // 4
+        self.held, self.address = (Int(most.bit_length(), signed=False) for most in (self._beats, words - 1))
+        self._beat = Int((self._beats - 1).bit_length(), signed=False)
+
+    def read(self, read: ReadSignal, wire: str, kind: Int, lsb: int | None = None) -> Lane:
+        """A wire of the stream."""
+        return read(f"{self._name}{wire}", kind, lsb)
+
+    def _size(self, read: ReadSignal) -> Lane:
+        height = self.read(read, "image_height_i", _U12)
+        return self.read(read, "image_width_i", _U12) * height * self.read(read, "pixel_words_i", U8)
+
+    def fits(self, read: ReadSignal) -> Lane:
+        """Whether there is room for it."""
+        return self._size(read) < self._words + 1
+
+    def is_there(self, read: ReadSignal) -> Lane:
+        """Whether it is there as a whole."""
+        return self.fits(read) & self.read(read, "held_q", self.held).equals((self._size(read) + 3) >> 2)
+
+    def reads(self, read: ReadSignal) -> Lane:
+        """Whether a word of each row is read."""
+        moves = self.read(read, "valid_q", U1).equals(0) | self.read(read, "ready_i", U1)
+        return self.is_there(read) & self.read(read, "u_window_walk.ready_o", U1) & moves
+
+    def accepted(self, read: ReadSignal) -> Lane:
+        """Whether a beat of it is."""
+        return self.read(read, "valid_i", U1) & self.is_there(read).equals(0)
+
+    def theorems(self, subject: Subject) -> Iterator[Theorem]:
+        """Each row has a buffer with all of it."""
+        lost = Fault(_STREAM, ".write_address_i(held_q[BeatBits-1:0])", ".write_address_i(~held_q[BeatBits-1:0])")
+        for row in range(_ROWS):
+            said = claim(f"{subject}: row {row} has the image", becomes(self._buffer(row)))
+            yield Theorem(said, subject, lost)
+
+    def _buffer(self, row: int) -> list[RegisterUpdate]:
+        """That of a row, in words of 32 bits: the beats, and the one that was read."""
+        fault = Fault(_STREAM, "", "")
+        found, buffer = [], f"{self._name}gen_rows[{row}].u_image."
+        for k in range(4):
+            for number in range(self._beats):
+                found.append(RegisterUpdate(
+                    wire=f"{buffer}words_q[{number}]", kind=_U32, following=on(f"{self._name}data_i", _U32, 32 * k),
+                    fault=fault, lsb=32 * k, enable=partial(self._written, number),
+                ))  # fmt: skip
+            found.append(RegisterUpdate(
+                wire=f"{buffer}data_q", kind=_U32, following=partial(self._found, row, k), fault=fault, lsb=32 * k,
+                enable=self.reads,
+            ))  # fmt: skip
+        return found
+
+    def _written(self, number: int, read: ReadSignal) -> Lane:
+        return self.accepted(read) & self._beat.wrap(self.read(read, "held_q", self.held)).equals(number)
+
+    def _found(self, row: int, k: int, read: ReadSignal) -> Lane:
+        at = self.read(read, "u_window_walk.address_o", self._beat, self.address.bits * row + 2)
+        buffer = f"gen_rows[{row}].u_image."
+        *others, last = (self.read(read, f"{buffer}words_q[{n}]", _U32, 32 * k) for n in range(self._beats))
+        return pick(at, others, last)
+
+
 def _stream(subject: Subject) -> Iterator[Theorem]:
     """What goes into the buffers, out of them, and with it."""
-    beats = _IMAGE // 4
-    held, address = Int(beats.bit_length(), signed=False), Int((_IMAGE - 1).bit_length(), signed=False)
-    beat = Int((beats - 1).bit_length(), signed=False)
+    image = _Image("", _IMAGE)
+    held, address = image.held, image.address
+    is_there, reads, accepted = image.is_there, image.reads, image.accepted
     valid: Value = on("valid_q", U1)
-
-    def words(read: ReadSignal) -> Lane:
-        return read("image_width_i", _U12) * read("image_height_i", _U12) * read("pixel_words_i", U8)
-
-    def is_there(read: ReadSignal) -> Lane:
-        return (words(read) < _IMAGE + 1) & read("held_q", held).equals((words(read) + 3) >> 2)
-
-    def reads(read: ReadSignal) -> Lane:
-        moves = valid(read).equals(0) | read("ready_i", U1)
-        return is_there(read) & read("u_window_walk.ready_o", U1) & moves
-
-    def accepted(read: ReadSignal) -> Lane:
-        return read("valid_i", U1) & is_there(read).equals(0)
 
     def outputs(read: Signals) -> Statement:
         statement = {
-            "fits_o": (read("fits_o", U1), words(read) < _IMAGE + 1),
+            "fits_o": (read("fits_o", U1), image.fits(read)),
             "ready_o": (read("ready_o", U1), is_there(read).equals(0)),
             "valid_o": (read("valid_o", U1), valid(read)),
             "the walk runs": (read("u_window_walk.run_i", U1), is_there(read)),
@@ -340,34 +399,4 @@ def _stream(subject: Subject) -> Iterator[Theorem]:
     yield Theorem(claim(f"{subject}: its outputs are what they should be", outputs), subject, full)
     kept = Fault(_STREAM, "(reads | (valid_q & ~ready_i)) & ~clear_i", "reads & ~clear_i")
     yield Theorem(claim(f"{subject}: words move on, or wait", moves), subject, kept)
-    lost = Fault(_STREAM, ".write_address_i(held_q[BeatBits-1:0])", ".write_address_i(~held_q[BeatBits-1:0])")
-    for row in range(_ROWS):
-        said = claim(f"{subject}: row {row} has the image", becomes(_image(row, held, beat, address, accepted, reads)))
-        yield Theorem(said, subject, lost)
-
-
-def _image(
-    row: int, held: Int, beat: Int, address: Int, accepted: Callable[[ReadSignal], Lane], reads: Value
-) -> list[RegisterUpdate]:
-    """The buffer of a row, in words of 32 bits: the beats, and the one that was read."""
-    fault = Fault(_STREAM, "", "")
-    found, buffer = [], f"gen_rows[{row}].u_image."
-
-    def written(number: int, read: ReadSignal) -> Lane:
-        return accepted(read) & beat.wrap(read("held_q", held)).equals(number)
-
-    def following(k: int, read: ReadSignal) -> Lane:
-        at = read("u_window_walk.address_o", beat, address.bits * row + 2)
-        *others, last = (read(f"{buffer}words_q[{number}]", _U32, 32 * k) for number in range(_IMAGE // 4))
-        return pick(at, others, last)
-
-    for k in range(4):
-        for number in range(_IMAGE // 4):
-            found.append(RegisterUpdate(
-                wire=f"{buffer}words_q[{number}]", kind=_U32, following=on("data_i", _U32, 32 * k), fault=fault,
-                lsb=32 * k, enable=partial(written, number),
-            ))  # fmt: skip
-        found.append(RegisterUpdate(
-            wire=f"{buffer}data_q", kind=_U32, following=partial(following, k), fault=fault, lsb=32 * k, enable=reads
-        ))  # fmt: skip
-    return found
+    yield from image.theorems(subject)
