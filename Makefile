@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A terminal sees what comes, how much of it and how fast; a log need not.
 PIP := test -t 1 && quiet= || quiet=--quiet; $(BIN)/python -m pip install $$quiet --disable-pip-version-check --no-deps --only-binary :all:
 
-.PHONY: demo test test-slow test-hardware check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders layer-faults explore long interrupts test-clients test-outside test-pytorch test-page test-campaign test-rtl test-core128 notebooks page docs form-words clean
+.PHONY: demo test test-slow test-hardware check bench batch prove streams schedules symbolic proofs evidence floating kernels planted why exhaust mutants mutations decoders layer-faults explore long interrupts test-clients test-outside test-pytorch test-page test-campaign test-rtl rtl-mutants rtl-cover rtl-benches rtl-bulk rtl-exhaust rtl-proofs rtl-outside rtl-volume rtl-channels rtl-example test-core128 notebooks page docs form-words clean
 
 demo: $(INSTALLED)
 	@$(BIN)/lanewise check quantize_down
@@ -177,19 +177,44 @@ prove: $(TESTED)
 	@$(BIN)/lanewise prove
 
 # The hardware: every bench, a million beats of every unit, all pairs of 16 bits, proofs, mutants, coverage, synthesis, the
-# example of a user's own unit, the wrappers for AXI behind the buses of cocotbext-axi, which is installed here.
+# example of a user's own unit, the wrappers for AXI behind the buses of cocotbext-axi, which is installed here.  Two steps at
+# a time, those that take longest first; what a step says comes when it is over.
+HARDWARE := rtl-mutants rtl-cover rtl-benches rtl-bulk rtl-exhaust rtl-proofs rtl-outside rtl-volume rtl-channels rtl-example
+
 test-rtl: $(TESTED)
-	@$(BIN)/lanewise rtl test
-	@$(BIN)/lanewise rtl test quantize_down_channels gemm_core --lanes 4 --profile shallow --channels 12,20,68,260
-	@$(BIN)/lanewise rtl bulk --all
-	@PYTHONPATH=tests $(BIN)/python -m long.gemm_core
-	@PYTHONPATH=tests $(BIN)/python -m long.float_lanes
-	@$(BIN)/lanewise rtl exhaust --all
-	@$(BIN)/lanewise rtl cover
-	@$(BIN)/lanewise rtl prove
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(HARDWARE)
+
+rtl-mutants: $(TESTED)
 	@$(BIN)/lanewise rtl mutate
+
+# The benches of all lanes and, at 4 lanes, of units and cores, which must pass here too; the others are the next step's.
+rtl-cover: $(TESTED)
+	@$(BIN)/lanewise rtl cover
+
+rtl-benches: $(TESTED)
+	@$(BIN)/lanewise rtl test --lanes 8,16
+
+rtl-bulk: $(TESTED)
+	@$(BIN)/lanewise rtl bulk --all
+
+rtl-exhaust: $(TESTED)
+	@$(BIN)/lanewise rtl exhaust --all
+
+rtl-proofs: $(TESTED)
+	@$(BIN)/lanewise rtl prove
+
+rtl-outside: $(TESTED)
 	@$(PIP) --requirement axi.lock
 	@$(BIN)/python -m pytest tests/long/rtl_synthesis.py tests/long/rtl_example.py tests/long/rtl_axi_outside.py
+
+rtl-volume: $(TESTED)
+	@PYTHONPATH=tests $(BIN)/python -m long.gemm_core
+	@PYTHONPATH=tests $(BIN)/python -m long.float_lanes
+
+rtl-channels: $(TESTED)
+	@$(BIN)/lanewise rtl test quantize_down_channels gemm_core --lanes 4 --profile shallow --channels 12,20,68,260
+
+rtl-example: $(TESTED)
 	@$(BIN)/lanewise rtl test --adapter rtl_models/examples/requantizer/adapter.toml
 	@$(BIN)/lanewise rtl bulk --adapter rtl_models/examples/requantizer/adapter.toml
 

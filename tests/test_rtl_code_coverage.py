@@ -18,15 +18,18 @@ from rtl_models.code_coverage.run import (
     problems,
     runs_of,
 )
+from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.names import CORES
 from rtl_models.operators import OPERATORS
 from rtl_models.register_map import CHANNELS
 from rtl_models.tools.sources import LANES, module_names, sources_of
-from rtl_models.units import UNITS
+from rtl_models.unit_run import PROFILES
+from rtl_models.units import LANE_COUNTS, UNITS
 from support.command import lanewise
 from support.own_unit import ADAPTER, EXAMPLE
 from support.rtl_faults import planted
 
+ROOT = Path(__file__).parents[1]
 rtl = pytest.mark.rtl
 FAST = ("sqrshl", "rounding_divide_by_pot")
 SATURATES = Point("sqadd", 27, 3, "branch", "assign result_o = saturated_o ? limit : sum;", "cond_then")
@@ -157,6 +160,16 @@ def test_tables_in_block_ram_and_beats_of_several_chunks_come_into_being() -> No
     more = {"quantize_down_channels": {(4, "shallow", 132)}, "transpose1xw": {(16, "shallow", CHANNELS)}}
     assert runs == {name: both | more.get(name, set()) for name in UNITS}
     assert "BlockRam   = Channels > 32 * Lanes" in (LANES / "channel_tables.sv").read_text()
+
+
+def test_the_benches_that_make_leaves_out_are_those_that_are_run_for_coverage() -> None:
+    first, *others = LANE_COUNTS
+    assert f"rtl test --lanes {','.join(map(str, others))}\n" in (ROOT / "Makefile").read_text()
+    for unit in UNITS.values():
+        assert {(run.profile, run.strict) for run in runs_of(unit) if run.lanes == first} == {
+            (p, True) for p in PROFILES
+        }
+    assert (GemmCore().rows, GemmCore().columns) == (first, first)
 
 
 def test_what_there_is_not_is_exit_code_2() -> None:

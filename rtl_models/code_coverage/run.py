@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from isa.errors import MISMATCH, LanewiseError
 from rtl_models import harness, run, unit_harness
@@ -29,7 +29,6 @@ from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS, Unit
 
 _OPERATORS, _UNITS = "rtl_models.benches.operator_bench", "rtl_models.benches.unit_scenarios"
-_SEED: Final = 1
 
 
 class BenchFails(LanewiseError):
@@ -97,7 +96,7 @@ def runs_of(unit: Unit) -> list[Built]:
 
 def _counted(name: str, made: _Run, folders: Sequence[Path], own: Sequence[str] = ()) -> Counts:
     """Of the modules in these folders; `own` are the words that name a user's."""
-    session = Session(name, made.top, _SEED, built(made.design, purpose="coverage"), made.variables)
+    session = Session(name, made.top, run.SEED, built(made.design, purpose="coverage"), made.variables)
     failed = [f"{test}: {said}" for test, said in session.run(made.bench).items() if said]
     if failed:
         again = shlex.join(["lanewise", "rtl", "test", name, *own])
