@@ -130,6 +130,23 @@ def test_what_was_inlined_is_told_with_its_function_and_the_line_of_the_call(tmp
     assert session.find("f.c:5", 1) == session.position
 
 
+NINE = ", ".join(f"int a{number}" for number in range(8))
+
+
+def test_an_argument_on_the_stack_has_its_name_as_one_in_a_register_has_its_register(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text(f"int f({NINE}, short low, int *y) {{ *y = low * a1; return a0; }}\n")
+    numbers = [str(number) for number in range(10, 18)]
+    session = Session(debug_function(tmp_path / "f.c", "f", [*numbers, "-3", "zeros:1"], ("-O1",)))
+    commands = SessionCommands(session)
+    session.goto_end()
+    assert session.why("y[0]").inputs == ("low", "x1 at the call")
+    assert session.why("low").inputs == ("low",)
+    assert commands.answer("lanes low") == "-3"
+    assert commands.answer("lanes y[0]") == "-33"
+    with pytest.raises(SpotError, match="the argument 'a1' comes in x1, which may hold another value here: name that"):
+        session.spot("a1")
+
+
 def test_of_a_lane_never_written_a_session_stands_at_the_line_that_is_handed_over(tmp_path: Path) -> None:
     file = tmp_path / "first.c"
     file.write_text('void first(const int *a, int *b) {\n    b[0] = a[0];\n    b[1] = a[1];\n    __asm__("nop");\n}\n')

@@ -377,6 +377,16 @@ def test_the_upper_bits_of_a_narrow_argument_are_undefined(tmp_path: Path) -> No
     assert (finding.where, finding.first, "above the argument 'k'" in finding.says) == ("x0", 1, True)
 
 
+def test_the_bytes_of_the_stack_above_a_narrow_argument_are_undefined(tmp_path: Path) -> None:
+    numbers = ", ".join(f"int a{number}" for number in range(7))
+    signature = parse_prototype(f"void f(uint64_t b[1], {numbers}, int8_t low, int8_t high)").signature
+    arguments = {**{f"a{number}": number for number in range(7)}, "low": 1, "high": 2}
+    finding = found(assembly("ldr x9, [sp, #8]", "str x9, [x0]", "ret", signature=signature), tmp_path, arguments)
+    assert finding.where == "the stack"
+    assert finding.first in range(9, 16)
+    assert f"the stack at sp + {finding.first} of the call, above the argument 'high'" in finding.says
+
+
 def test_a_byte_that_keeps_its_old_content_is_told_from_the_undefined_one_after_it(tmp_path: Path) -> None:
     code = assembly("str wzr, [x1]", "stur wzr, [x1, #3]", "ret", signature=NARROW)  # x0 is filled behind b
     finding = found(code, tmp_path, {"k": 1})

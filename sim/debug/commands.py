@@ -169,6 +169,8 @@ class SessionCommands:
             kind = f"s{8 * spot.size}"
         elif placed is not None:
             kind = kind_of(placed.pointer.type) or kind
+        elif spot.name in self.session.stack_arguments and spot.size in LANE_BYTES.values():
+            kind = f"s{8 * spot.size}"
         return " ".join(map(str, self.session.lanes(spot, kind)))
 
     def _golden_steps(self, rest: str) -> str:

@@ -20,7 +20,7 @@ from isa.lane import Place
 from sim.call.buffers import PlacedArray
 from sim.check.blame import Lineage
 from sim.check.compare import Value, as_value
-from sim.check.origin import LaneOrigin, bits_of
+from sim.check.origin import MEMORY, LaneOrigin, bits_of
 from sim.debug.calls import DebugError, DebuggedCall, Trouble, debug_other_build
 from sim.debug.conditions import At, AtNumber, Meets, Reads, SetsQc, StopCondition, When, Writes
 from sim.debug.difference import SessionDifference, difference
@@ -32,7 +32,7 @@ from sim.debug.why import reached_from, why_of
 from sim.emulator import Emulator
 from sim.kernels.extent import element_name, indices_in
 from sim.kernels.kernel import steps_at
-from sim.kernels.signature import RETURNED
+from sim.kernels.signature import RETURNED, Stack
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
@@ -69,6 +69,7 @@ class Session:
         self.machine = Machine()
         self.arrays: Mapping[str, PlacedArray] = call.prepare(self.machine, ())
         self.timeline = Timeline(self.machine, call.until, call.limit)
+        self.stack_arguments: Mapping[str, range] = _on_stack(call, self.machine.sp)
         self._emulator: Emulator | None = None
 
     @property
@@ -140,7 +141,15 @@ class Session:
     # What is looked for
 
     def spot(self, text: str) -> Spot:
-        """What a text points at: v3, v3.s[2], x5, sp, *0x1000:4, output[3], result.  Raises SpotError."""
+        """What a text points at: v3, v3.s[2], x5, sp, *0x1000:4, output[3], result, or an argument that travels on the
+        stack by its name.  Raises SpotError.
+        """
+        name, kernel = text.strip(), self.call.kernel
+        if (place := self.stack_arguments.get(name)) is not None:
+            return Spot(name, MEMORY, place.start, len(place))
+        if kernel is not None and name in (passed := kernel.signature.passed()):
+            registers = " and ".join(str(piece.location) for piece in passed[name].pieces)
+            raise SpotError(f"the argument {name!r} comes in {registers}, which may hold another value here: name that")
         return find_spot(text, self.arrays, self.call.result, self.call.result_size)
 
     def condition(self, text: str) -> StopCondition:
@@ -458,11 +467,23 @@ class Session:
         return self.spot("result" if output == RETURNED else element_name(output, lane))
 
     def name_of(self, address: int) -> str:
-        """The element of an array that has the byte at an address, or the address."""
+        """The element of an array that has the byte at an address, or the argument on the stack, or the address."""
         placed = self.array_at(address)
-        return f"*{address:#x}" if placed is None else element_name(placed.pointer.name, placed.position_of(address))
+        if placed is not None:
+            return element_name(placed.pointer.name, placed.position_of(address))
+        return next((name for name, place in self.stack_arguments.items() if address in place), f"*{address:#x}")
 
     def array_at(self, address: int) -> PlacedArray | None:
         """The array of the call that has the byte at an address."""
         arrays = self.arrays.values()
         return next((each for each in arrays if each.address <= address < each.address + each.size), None)
+
+
+def _on_stack(call: DebuggedCall, sp: int) -> dict[str, range]:
+    """The addresses of the arguments that travel on the stack, from sp at the call on."""
+    found = {}
+    for name, passed in call.kernel.signature.passed().items() if call.kernel is not None else ():
+        parts = [(piece.location.offset, piece.size) for piece in passed.pieces if isinstance(piece.location, Stack)]
+        if parts:
+            found[name] = range(sp + parts[0][0], sp + parts[-1][0] + parts[-1][1])
+    return found

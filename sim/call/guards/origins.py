@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from isa.lane import Place
 from sim.call.buffers import PlacedArray
 from sim.call.caller import STACK_SIZE, STACK_TOP, Caller
 from sim.call.guards.bounds import owned_bytes
+from sim.kernels.signature import Stack
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE
 from sim.machine.registers import RegisterStorage
@@ -18,6 +19,8 @@ _REGISTERS = (
     *(Place("x", number) for number in range(31)),
     Place("nzcv"),
 )
+_SLOT = 8
+"""Bytes of the stack that an argument takes at least (AAPCS64 6.8.2, stage C)."""
 
 
 class ByteOrigin(NamedTuple):
@@ -67,8 +70,10 @@ def first_difference(
 def _of_memory(address: int, caller: Caller, placed: Iterable[PlacedArray]) -> ByteOrigin:
     if STACK_TOP - STACK_SIZE <= address < STACK_TOP:
         offset = address - caller.stack.sp
+        above = next((name for name, slot in _slots(caller) if offset in slot), None)
+        said = f", above the argument {above!r}" if above is not None else ""
         return ByteOrigin(
-            "the stack", offset, f"the stack at sp {'-' if offset < 0 else '+'} {abs(offset)} of the call"
+            "the stack", offset, f"the stack at sp {'-' if offset < 0 else '+'} {abs(offset)} of the call{said}"
         )
     for array in (one for one in placed if not one.is_part):
         name, byte, end = array.pointer.name, address - array.address, array.size + array.pointer.over_read
@@ -83,3 +88,12 @@ def _of_memory(address: int, caller: Caller, placed: Iterable[PlacedArray]) -> B
             return ByteOrigin(name, byte, f"byte {byte} of {name!r}, between its rows")
         return ByteOrigin(name, byte, f"byte {byte} of {name!r} as it was before the call")
     raise ValueError(f"{address:#x} is no undefined byte")
+
+
+def _slots(caller: Caller) -> Iterator[tuple[str, range]]:
+    """The arguments on the stack, and the bytes that each takes there, those above it too, from sp on."""
+    for name, passed in caller.signature.passed().items():
+        for piece in passed.pieces:
+            if isinstance(piece.location, Stack):
+                start = piece.location.offset
+                yield name, range(start, start + -(-piece.size // _SLOT) * _SLOT)
