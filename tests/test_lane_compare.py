@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.check.compare import arguments_at
+from sim.check.compare import WHOLE, arguments_at
 
 
 def test_of_arrays_like_the_output_only_the_element_is_told() -> None:
@@ -21,3 +21,15 @@ def test_other_arrays_are_on_the_same_line_the_long_ones_by_their_ends() -> None
     arguments = {"bias": np.arange(-1, 29) * 1000, "table": np.array([[1, 20], [300, 4]])}
     told = arguments_at(arguments, (0,), (64,))
     assert told == "bias=[-1000 0 ... 27000 28000], table=[[1 20] [300 4]]"
+
+
+def test_of_a_long_array_the_elements_that_are_asked_for_are_shown_too() -> None:
+    arguments = {"x": np.arange(64).reshape(32, 2), "short": np.array([4, 5])}
+    told = arguments_at(arguments, (0,), (3,), ("x[17][1]", "x[9][0]", "short[1]", "y[1]"))
+    assert told == "x=[[0 1] [2 3] ... [60 61] [62 63]], x[9][0]=18, x[17][1]=35, short=[4 5]"
+
+
+def test_of_many_elements_that_are_asked_for_so_many_are_shown_as_of_an_array_that_is_whole() -> None:
+    told = arguments_at({"x": np.arange(1000)}, (0,), (3,), [f"x[{number}]" for number in range(500, 600)])
+    assert told.startswith("x=[0 1 ... 998 999], x[500]=500, x[501]=501, ")
+    assert told.count("=") == 1 + WHOLE

@@ -247,19 +247,40 @@ def test_of_failures_in_the_same_lane_only_what_differs_is_told_again() -> None:
     ]  # fmt: skip
 
 
-def test_a_shrunk_input_set_of_many_numbers_is_cut_on_the_terminal_alone() -> None:
-    rows = np.full((129, 136), -1.5e-5)
-    rows[0, 1:4] = np.nan, np.inf, 1e-5
-    shrunk = f"shrunk to 1 of 9 output lanes:\n    rows = {literal(rows).text}\n    k = 129"
+def told_of(**inputs: Any) -> list[str]:
+    """How an input set that was shrunk is shown; its JSON has it as it is."""
+    lines = "\n".join(f"    {name} = {literal(value).text}" for name, value in inputs.items())
+    shrunk = f"shrunk to 1 of 9 output lanes:\n{lines}"
     made = Report(kernel="f", compiler="", seed=1, outcomes=[DIFFERS], reproduce="", shrunk=shrunk)
     out = io.StringIO()
     show_report(made, Console(file=out, width=100))
-    (cut,) = [line for line in out.getvalue().splitlines() if "rows = " in line]
-    assert cut.startswith('    rows = np.array([[-1.5e-05, float("nan"), ')
+    assert made.as_json()["shrunk"] == shrunk
+    shown = out.getvalue().splitlines()
+    at = shown.index("shrunk to 1 of 9 output lanes:") + 1
+    return shown[at : at + len(inputs)]
+
+
+def test_a_shrunk_input_set_of_many_numbers_is_cut_on_the_terminal_alone() -> None:
+    rows = np.arange(7, 7 + 129 * 136).reshape(129, 136)
+    cut, k = told_of(rows=rows, k=129)
+    assert cut.startswith("    rows = np.array([[7, 8, ")
     assert cut.endswith(f", ... ({rows.size:,} numbers; --json has them all)")
     assert len(cut) < 700
-    assert "    k = 129\n" in out.getvalue()
-    assert made.as_json()["shrunk"] == shrunk
+    assert k == "    k = 129"
+
+
+@pytest.mark.parametrize(("array", "text"), [
+    (np.where(np.arange(256) == 252, 1, 0).astype(np.uint8), '    a = np.full(256, 0, "uint8"); a[252] = 1'),
+    (np.where(np.arange(600) < 2, np.float32("nan"), np.float32(-1.5)).reshape(3, 200),
+     '    a = np.full((3, 200), -1.5, "float32"); a[0, 0] = float("nan"); a[0, 1] = float("nan")'),
+])  # fmt: skip
+def test_of_a_long_array_of_one_number_the_others_are_shown_by_statements_that_make_it(array: Any, text: str) -> None:
+    (shown,) = told_of(a=array)
+    made: dict[str, Any] = {"np": np, "float": float}
+    exec(shown.strip(), made)  # it is Python
+    assert shown == text
+    assert made["a"].tobytes() == array.tobytes()
+    assert (made["a"].shape, made["a"].dtype) == (array.shape, array.dtype)
 
 
 @pytest.mark.parametrize(("count", "told"), [

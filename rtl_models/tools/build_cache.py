@@ -160,7 +160,7 @@ def _kept(key: object, suffix: str, make: Make) -> Path:
 
 @cache
 def _announce() -> None:
-    """Say once a process that something is compiled: nothing else is seen of it where no terminal is."""
+    """Say once a process that something is built: nothing else is seen of it where no terminal is."""
     print(BUILDS, file=sys.stderr, flush=True)
 
 
@@ -182,6 +182,7 @@ def _verilator_make(design: TopModule, purpose: Purpose, scratch: Path) -> tuple
 
 def verilate(design: TopModule, scratch: Path, *flags: str) -> list[Path]:
     """Write the design as C++ into the directory; returns the source files read.  Raises BuildError."""
+    _announce()  # before Verilator, which takes seconds itself
     texts = design.write(scratch, ".sv", ".vlt")
     names = ["--top-module", design.top, "--prefix", _PREFIX, "-Mdir", ".", *design.search]
     command = [str(verilator_program()), "-cc", *design.leniency, *flags, *names, *texts]

@@ -255,7 +255,7 @@ class JobRun:
             lane=lane.place,
             got=comparison.got(lane),
             expected=comparison.expected(lane),
-            inputs=comparison.inputs_of(lane),
+            inputs=comparison.inputs_of(lane, finding.came_from),
             lanes_different=len({(id(sets[one.number]), one.output, one.place) for one in comparison.wrong}),
             parted_at=parted.step if parted is not None else None,
             golden_step=finding.golden_step,

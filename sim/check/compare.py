@@ -6,6 +6,7 @@ NaN: which NaN is not compared, zeros of different sign differ.  A kernel may gi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -33,11 +34,11 @@ def as_value(number: np.generic) -> Value:
     return f"{number!s} ({np.array(number).view(f'u{number.itemsize}'):#0{2 + 2 * number.itemsize}x})"
 
 
-def arguments_at(arguments: Inputs, place: Place, shape: Place) -> str:
+def arguments_at(arguments: Inputs, place: Place, shape: Place, elements: Sequence[str] = ()) -> str:
     """The arguments of a call as text on one line, of arrays of an output's shape only the element at one place.
 
     Of other arrays with more than `WHOLE` numbers those are there that are not the most frequent one, or if these are
-    as many, the first and the last ones.
+    as many, the first and the last ones, and those of the `elements` that are asked for by name.
     """
     parts = []
     for name, value in arguments.items():
@@ -48,6 +49,10 @@ def arguments_at(arguments: Inputs, place: Place, shape: Place) -> str:
         elif isinstance(value, np.ndarray):
             lines = np.array2string(value, max_line_width=LINE, threshold=WHOLE, edgeitems=2)
             parts.append(f"{name}={' '.join(lines.split()).replace('[ ', '[')}")
+            if value.size > WHOLE:
+                own = (re.fullmatch(rf"{re.escape(name)}((?:\[\d+\]){{{value.ndim}}})", one) for one in elements)
+                places = sorted({tuple(map(int, re.findall(r"\d+", one[1]))) for one in own if one})
+                parts += [f"{element_name(name, at)}={value[at]}" for at in places[:WHOLE]]
         else:
             parts.append(f"{name}={value}")
     return ", ".join(parts)
@@ -123,10 +128,12 @@ class Comparison:
                 right.append(number)
         return right
 
-    def inputs_of(self, lane: WrongLane) -> str:
-        """The arguments as text, of arrays like the output only the lane's own element."""
+    def inputs_of(self, lane: WrongLane, came_from: Sequence[str] = ()) -> str:
+        """The arguments as text: of arrays like the output only the lane's own element, of long ones with the elements
+        that it came from.
+        """
         arguments = self._kernel.arguments(self._vectors.inputs[lane.number])
-        return arguments_at(arguments, lane.place, self._shape(lane))
+        return arguments_at(arguments, lane.place, self._shape(lane), came_from)
 
     def agreeing_conventions(self) -> tuple[str, ...]:
         """The kernel's other conventions that give every output there is.  Raises KernelError for one that fails."""
