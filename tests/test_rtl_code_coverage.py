@@ -20,10 +20,10 @@ from rtl_models.code_coverage.run import (
 )
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.names import CORES
+from rtl_models.latencies import PROFILES
 from rtl_models.operators import OPERATORS
 from rtl_models.register_map import CHANNELS
 from rtl_models.tools.sources import LANES, module_names, sources_of
-from rtl_models.unit_run import PROFILES
 from rtl_models.units import LANE_COUNTS, UNITS
 from support.command import lanewise
 from support.own_unit import ADAPTER, EXAMPLE

@@ -48,7 +48,7 @@ def _files(module: str) -> list[str]:
 
 
 def _linted(module: str, parameters: Mapping[str, int]) -> Finished:
-    """With -Wall a warning is an error; but that a top which is given its Depth does not use Deep is as it should be."""
+    """With -Wall a warning is an error; but a top that is given its Depth need not use Deep."""
     given = [f"-G{name}={value}" for name, value in parameters.items()]
     allowed = ["-Wno-UNUSEDPARAM"] if "Depth" in parameters else []
     options = ["--lint-only", "-Wall", *allowed, "--top-module", module]

@@ -90,7 +90,7 @@ class LayerReport:
     changes each of which would make them all.  `along` has for each axis of the output how many differ at each of its
     places.  `instead` are the layers that depart in this one's place where another convention, that as many layers are,
     is the usual one.  `users` says of the conventions that give it whose they are.  `output` is which of the layer's
-    outputs is told of.
+    outputs is told of.  Of several pictures `pictures` are those in which it parts, and the rest is of the first.
     """
 
     layer: NetworkLayer
@@ -110,6 +110,7 @@ class LayerReport:
     reason: str = ""
     users: Mapping[str, str] = field(default_factory=dict)
     output: int = 0
+    pictures: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The layer for machines, as `lanewise schema model` has it."""
@@ -123,6 +124,7 @@ class LayerReport:
             "causes": [cause.as_json() for cause in self.causes],
             "instead": list(self.instead),
             "output": self.output,
+            "pictures": list(self.pictures),
             "trace": None if self.trace is None else self.trace.as_json(),
             "moved": None if self.moved is None else self.moved.as_json(),
             "differing": self.differing,

@@ -17,7 +17,8 @@ from sim.models.rules.average import EXACT
 class ModelReport:
     """The layers of a network beside what `against` computed of the same inputs; `seed` made them, or None.
 
-    `expected` is the convention that they should be, "" where they are compared with each other.
+    `expected` is the convention that they should be, "" where they are compared with each other.  `pictures` are the
+    names of several that were compared, none where it was one.
     """
 
     network: Network
@@ -25,6 +26,7 @@ class ModelReport:
     seed: int | None
     layers: Sequence[LayerReport]
     expected: str = ""
+    pictures: Sequence[str] = ()
 
     @property
     def compared(self) -> Sequence[LayerReport]:
@@ -121,12 +123,15 @@ class ModelReport:
             return (
                 f"{self._title(apart)} is the first that no convention here gives: {apart.differing:,} of "
                 f"{apart.elements:,} elements {differ} from {other}"
+                f"{self.in_pictures(apart.pictures)}"
             )
         if not self.quantized:
             return "nothing quantized was compared"
         if count == 1:
             return "the one layer that was compared is reproduced bit for bit"
         all_of_them = f"all {count} layers that were compared are reproduced bit for bit"
+        if self.pictures and not self.apart:
+            return f"{all_of_them} in all {len(self.pictures)} pictures"
         if not self.apart:
             return all_of_them
         first, others = self.apart[0], len(self.apart) - 1 - len(self.apart[0].instead)
@@ -138,7 +143,15 @@ class ModelReport:
         return (
             f"{all_of_them}, {self._title(first)}{more} by another convention than {other}: {first.differing:,} of "
             f"{first.elements:,} elements {'is' if first.differing == 1 else 'are'} not {first.usual}"
+            f"{self.in_pictures(first.pictures)}"
         )
+
+    def in_pictures(self, where: Sequence[int]) -> str:
+        """In how many pictures, and in which first; "" where there is one."""
+        if not self.pictures or not where:
+            return ""
+        count, of = len(where), len(self.pictures)
+        return f", in {count} of {of} pictures, {'the first is ' if count > 1 else ''}{self.pictures[where[0]]}"
 
     def _title(self, layer: LayerReport) -> str:
         output = self.network.tensors[layer.layer.outputs[layer.output]]
@@ -150,6 +163,7 @@ class ModelReport:
             "model": self.network.name,
             "against": self.against,
             "seed": self.seed,
+            "pictures": list(self.pictures),
             "verdict": self.verdict,
             "common": {kind: list(names) for kind, names in self.common.items()},
             "layers": [layer.as_json() for layer in self.layers],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,19 +19,21 @@ from sim.models.cycles import NetworkCycles, cycles_of_layers
 from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
 from sim.models.kernel_in_layer import kernel_in_layer
 from sim.models.network import AnyArray, ModelError, Network
+from sim.models.recorded.beside import beside
+from sim.models.recorded.pictures import Picture, compared_pictures, pictures_of
 from sim.models.report import ModelReport
 from sim.terminal.output import print_json, print_shown, require_one_of, write_file
 from sim.terminal.writable import require_writable
-from sim.view.rounding.model import show_cycles_of_layers, show_kernel_in_layer, show_model, show_network
+from sim.view.rounding.model import show_beside, show_cycles_of_layers, show_kernel_in_layer, show_model, show_network
 from sim.view.rounding.model_page import model_page
 
 DEFAULT: Final = "double_rounding"
 
 
 def model(
-    file: Path, against: str | None, inputs: Path | None, layer: int | None, kernel: str | None, mode: str | None,
-    opt: str, convention: str | None, cycles: str | None, seed: int, html_file: Path | None,
-    as_json: bool, strict: bool,
+    file: Path, recordings: list[Path] | None, against: str | None, inputs: Path | None, layer: int | None,
+    kernel: str | None, mode: str | None, opt: str, convention: str | None, cycles: str | None, seed: int,
+    html_file: Path | None, as_json: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Do what `lanewise model` says: its options are those of `sim.command.signatures.model`."""
     if not file.is_file():  # before what is wrong with the options
@@ -43,6 +46,10 @@ def model(
         raise ModelError("--strict is about the layers beside those of --against: give that, and no --kernel")
     if inputs is not None and against not in RUNTIMES and (against is not None or kernel is None):
         raise ModelError("--inputs is what a runtime is given: name one with --against, or give a --kernel")
+    if recordings and (against is None or kernel is not None):
+        raise ModelError(f"{recordings[0]} is compared with what --against names: give that, and no --kernel")
+    if recordings and inputs is not None:
+        raise ModelError("the inputs are those that were recorded: leave --inputs out")
     require_writable("--html", html_file)
     expected = ""
     if convention is not None and against is not None and kernel is None:
@@ -67,6 +74,9 @@ def model(
         else:
             print_shown(partial(show_network, network))
         return
+    if against is not None and kernel is None and (recordings or against not in RUNTIMES):
+        _compare_recordings(network, file, against, recordings or [], expected, html_file, as_json, strict)
+        return
     tensors, drawn = _tensors(network, file, against, inputs, seed, convention)
     if layer is not None and kernel is not None:
         if layer >= len(network.layers):
@@ -84,16 +94,69 @@ def model(
     assert against is not None
     layers = compared(network, tensors, against, expected)
     report = ModelReport(network=network, against=against, seed=drawn, layers=layers, expected=expected)
+    _show(report, html_file, as_json, strict)
+
+
+def _show(report: ModelReport, html_file: Path | None, as_json: bool, strict: bool) -> None:
+    """Print a comparison, write its page, and end with its exit code."""
     if as_json:
         print_json("model", report.as_json())
     else:
         print_shown(partial(show_model, report))
     if html_file is not None:
         write_file(html_file, model_page(report).encode())
-    if report.first_apart is not None or ((strict or expected) and report.apart):
+    if report.first_apart is not None or ((strict or report.expected) and report.apart):
         raise typer.Exit(MISMATCH)
     if not report.quantized:
         raise typer.Exit(MISSING)
+
+
+def _compare_recordings(
+    network: Network, file: Path, against: str, recordings: Sequence[Path], expected: str, html_file: Path | None,
+    as_json: bool, strict: bool,
+) -> None:  # fmt: skip
+    """Every picture that was recorded, and where a runtime is named also what that makes of each."""
+    files = [*recordings] if against in RUNTIMES else [*_recorded(against), *recordings]
+    pictures = [one for path in files for one in pictures_of(network, read_arrays(path), path.name)]
+    title = str(files[0]) if len(files) == 1 else f"{len(files)} recordings"
+    names = [one.name for one in pictures] if len(pictures) > 1 else []
+    layers = compared_pictures(network, pictures, "", expected)
+    report = ModelReport(network=network, against=title, seed=None, layers=layers, expected=expected, pictures=names)
+    if against not in RUNTIMES:
+        _show(report, html_file, as_json, strict)
+        return
+    if html_file is not None or strict:
+        raise ModelError("--html and --strict are about one side: leave them out, or leave out the runtime")
+    made = list[Picture]()
+    for one in pictures:
+        given = inputs_of(network, one.tensors, one.name)
+        made.append(Picture(one.name, RUNTIMES[against](file, network, given)))
+    of_runtime = ModelReport(
+        network=network, against=against, seed=None, layers=compared_pictures(network, made, against, expected),
+        expected=expected, pictures=names,
+    )  # fmt: skip
+    found = beside(network, report, of_runtime, pictures, made)
+    if as_json:
+        print_json("model-beside", found.as_json())
+    else:
+        print_shown(partial(show_beside, found))
+    if found.apart:
+        raise typer.Exit(MISMATCH)
+    if not found.compared:
+        raise typer.Exit(MISSING)
+
+
+def _recorded(against: str) -> list[Path]:
+    """The file, or all that are in the folder, by name."""
+    path = Path(against)
+    if not path.exists():
+        raise ModelError(f"{against} is neither a file nor one of {', '.join(RUNTIMES)}")
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.npz"))
+    if not found:
+        raise ModelError(f"the folder {against} has no .npz file")
+    return found
 
 
 def _tensors(

@@ -14,11 +14,18 @@ from sim.terminal.on_demand import done_by
 @done_by("sim.command.running.model:model")
 def model(
     file: Annotated[Path, typer.Argument(help="The network: FILE.tflite or FILE.onnx.")],
+    recordings: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="With --against: further FILE.npz, each of other pictures, or beside a runtime what it is compared "
+            "with, on the inputs that were recorded."
+        ),
+    ] = None,
     against: Annotated[
         str | None,
         typer.Option(
             help="litert, litert-no-delegate, litert-reference, tflite-micro, onnxruntime or onnx-reference, which run "
-            "the file here, or FILE.npz with the tensors that a device computed, by name."
+            "the file here, or FILE.npz with the tensors that a device computed, by name, or a folder of such."
         ),
     ] = None,
     inputs: Annotated[

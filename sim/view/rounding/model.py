@@ -17,6 +17,7 @@ from sim.models.cycles import NetworkCycles
 from sim.models.kernel_in_layer import KernelInLayer, TensorChange
 from sim.models.network import Network, NetworkLayer
 from sim.models.questions import comparable, plain
+from sim.models.recorded.beside import BesideReport
 from sim.models.report import ModelReport
 from sim.view.rounding.explain import show_explanation
 
@@ -49,6 +50,7 @@ def show_model(report: ModelReport, console: Console) -> None:
         )  # fmt: skip
     console.print(table)
     seed = f", inputs of seed {report.seed}" if report.seed is not None else ""
+    seed += f", {len(report.pictures)} pictures" if report.pictures else ""
     console.print(f"{escape(report.network.name)} against {escape(report.against)}{seed}", highlight=False)
     for sentence in shared_sentences(report):
         console.print(escape(sentence), highlight=False)
@@ -83,6 +85,23 @@ def apart_sentences(layer: LayerReport) -> Iterator[str]:
         yield f"layer {layer.layer.number}, {layer.trace}"
     if layer.moved is not None:
         yield f"layer {layer.layer.number}, {layer.moved}"
+
+
+def show_beside(report: BesideReport, console: Console) -> None:
+    """Both sides layer by layer: whether the numbers are the same, and what each side is."""
+    ours, theirs = report.recorded, report.runtime
+    table = _table("operator", "output", "outcome", ours.against, theirs.against)
+    for one in report.layers:
+        colour = {"same": "green", "parts": "red"}.get(one.outcome, "yellow")
+        count = f"{one.differing:,} of {one.elements:,} differ, " if one.differing else ""
+        table.add_row(
+            str(one.layer.number), escape(operator_of(one.layer)),
+            escape("\n".join(ours.network.tensors[number].name for number in one.layer.outputs)),
+            f"{count}[{colour}]{one.outcome}[/{colour}]", *map(escape, report.told(one)),
+        )  # fmt: skip
+    console.print(table)
+    colour = "red" if report.apart else "green" if report.compared else "yellow"
+    console.print(f"[{colour}]{escape(report.verdict)}[/{colour}]", highlight=False)
 
 
 def show_kernel_in_layer(run: KernelInLayer, console: Console) -> None:
@@ -180,6 +199,7 @@ def told_of_layer(report: ModelReport, layer: LayerReport) -> str:
         differ = "differs" if layer.differing == 1 else "differ"
         count = f"{layer.differing:,} of {layer.elements:,}{which} {differ}{usual}"
         told = f"{count}, the first is {place_of(layer.first)}"
+        told += report.in_pictures(layer.pictures)
         causes = ", ".join(dict.fromkeys(cause.kind for cause in layer.causes))
         return f"{told}: {causes or layer.kind}" if causes or layer.kind == MOVE else told
     others = len(layer.conventions) - 1
