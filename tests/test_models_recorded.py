@@ -85,7 +85,7 @@ def test_it_is_told_in_how_many_pictures_a_layer_parts_and_in_which_first(
     assert found["verdict"].startswith(f"layer {POOL}, MAX_POOL_2D to {name}, is the first that no convention here")
     assert said in found["verdict"]
     assert found["pictures"] == [f"picture {at} of device.npz" for at in range(3)]
-    assert "device.npz, 3 pictures" in printed
+    assert ", 3 pictures" in printed  # behind a path that may be broken anywhere
 
 
 @pytest.mark.slow
