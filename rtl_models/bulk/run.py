@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtl_models.bulk.harness import BEATS_VARIABLE, BULK_FAILURE, TOP, design
+from rtl_models.latencies import PROFILES
 from rtl_models.outcome import BenchOutcome
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import built
@@ -99,12 +100,12 @@ def _shrunk(
 
 
 def all_volumes(seed: int, strict: bool = True) -> list[Volume]:
-    """A million beats of every unit with four lanes, shallow; fewer with every other number of lanes and depth."""
+    """A million beats of every unit with four lanes, shallow; fewer of other lanes, deep, and at depths between."""
     return [
         Volume(
             Built(unit, lanes, profile, strict=strict), BEATS if (lanes, profile) == (4, "shallow") else OTHERS, seed
         )
         for unit in UNITS.values()
         for profile in unit.profiles
-        for lanes in LANE_COUNTS
+        for lanes in (LANE_COUNTS if profile in PROFILES else LANE_COUNTS[:1])
     ]
