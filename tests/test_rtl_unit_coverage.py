@@ -12,6 +12,7 @@ from rtl_models.benches.coverage.unit import UnitCoverage
 from rtl_models.benches.coverage.unit_coverpoints import classes
 from rtl_models.benches.driving.frame import UnitFrame
 from rtl_models.benches.driving.written import chosen_in_turn, coverpoints_of_writes
+from rtl_models.benches.unit_bench import bench_of
 from rtl_models.benches.units import quantize_down_bench, transpose1xw_bench
 from rtl_models.units import UNITS
 
@@ -91,3 +92,11 @@ def test_every_register_and_every_channel_has_its_turn_to_be_written_with_a_beat
     assert [chosen_in_turn(writes, turn)[0] for turn in range(8)] == [
         0x1000, 0x1008, 0x0C, 0x40, 0x1010, 0x1008, 0x0C, 0x40,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", ["a_multiplier", "constant"])
+def test_each_bit_that_alone_makes_no_number_is_on_the_bench_of_the_float_addition(setting: str) -> None:
+    """Of an infinite exponent: `lanewise rtl cover` told that hardly one of them ever was."""
+    frames = bench_of("quantized_add_float").rare_frames(Random(1), 4)
+    words = {frame.settings[setting] for frame in frames}
+    assert words >= {0x7F800000 | 1 << bit for bit in range(23)}

@@ -24,6 +24,7 @@ _FILLING: Final = UNITS["quantized_add_float"].latency("deep") + len(_BYTES)
 """Beats."""
 _SETTINGS: Final = ("a_multiplier", "b_multiplier", "constant")
 _LOWEST_NORMAL: Final = np.float32(2.0**-126)
+_INFINITE: Final = 0x7F800000
 _CORNERS: Final = (
     0, 1 << 31, 1, 0x007FFFFF, 0x00800000, 0x80000001, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001,
     0x3EFFFFFF, 0x3F000000, 0x3F800000, 0xBF800000, 0x437F8000, 0xC37F8000, 0x4B7FFFFF, 0xCB800000,
@@ -77,11 +78,18 @@ def long_frame(rng: Random, lanes: int, beats: int) -> UnitFrame:
 
 
 def rare_frames(rng: Random, lanes: int) -> list[UnitFrame]:
-    """Sums of large numbers whose last places come down to a byte: as many frames as show each of them."""
+    """Sums of large numbers whose last places come down to a byte: as many frames as show each of them.
+
+    Then each bit that alone makes a word of an infinite exponent no number, in the first factor and in the constant.
+    """
     found = []
     for number in range(400):
         settings, pair = _of_large_numbers(number, rng)
         found.append(_frame(settings, number % 4, pair, rng, lanes, 2))
+    for name in ("a_multiplier", "constant"):
+        for bit in range(23):
+            settings = words(0.5, 0.5, 0.0) | {name: _INFINITE | 1 << bit}
+            found.append(_frame(settings, bit % 4, None, rng, lanes, 2))
     return found
 
 
