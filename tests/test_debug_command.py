@@ -334,6 +334,10 @@ def test_a_replay_says_how_to_open_its_first_failing_call() -> None:
     report = ReplayReport(file="calls.jsonl", engine="lockstep", limit=10, results=results)
     assert report.debug == "lanewise debug calls.jsonl --call 'b c'"
     assert replace(report, results=results[:2]).debug == ""
+    again = [Replayed(line=1, name="b c", kind="passed"), *results[1:]]
+    assert replace(report, results=again).debug == "lanewise debug calls.jsonl --call 'line 3'"
+    passed = replace(report, results=results[:1], wrong=("a", "*0x1000:4"))
+    assert passed.debug == "lanewise debug calls.jsonl --call a --wrong '*0x1000:4'"
 
 
 def test_a_script_is_a_session(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from sim.call.captured import CapturedCall, CaptureError, Expected, read_lines
+from sim.call.captured import Bytes, CapturedCall, CaptureError, Expected, read_line, read_lines
 from sim.call.captured_arguments import inputs_of, outputs_of, recorded_memory
 from sim.command import app as cli
 from sim.kernels import parse_prototype
+from sim.kernels.kernel_file import load_kernel
 from sim.kernels.signature import Pointer, ScalarArgument, Signature, Struct
 
 ROUNDED, DOWN = "vqrshrn_n_s16(vmull_s8(a, b), 7)", "vqshrn_n_s16(vmull_s8(a, b), 7)"
@@ -80,6 +82,30 @@ def test_calls_that_pass_are_asked_of_the_golden_reference(name: str, verdict: s
     told = f"N calls that came out as recorded: {verdict} the golden reference of demo"
     assert (code, re.sub(r"\d[\d,]*", "N", found["explanation"][0])) == (0, told)
     assert found["reproduce"].endswith(f" --kernel {kernel}")
+
+
+@pytest.mark.slow
+def test_a_lane_that_is_not_the_golden_one_is_opened_where_it_is_written(recorded_elsewhere: Path) -> None:
+    """The way that is shown is that of a lane that is one less, as it was rounded down."""
+    kernel, file = recorded_elsewhere / "demo.py", recorded_elsewhere / "there.jsonl"
+    command = json.loads(invoke("replay", file, "--kernel", kernel, "--json", "--jobs", "1")[1])["debug"]
+    words = shlex.split(command)
+    assert words[:4] == ["lanewise", "debug", str(file), "--call"]
+    (chosen,) = [one for one in map(json.loads, file.read_text().splitlines()) if one["id"] == words[4]][:1]
+    (record,) = [read_line(1, json.dumps(chosen), Bytes(file.with_suffix(".npz"))).call]
+    assert record is not None
+    signature = load_kernel(kernel).signature
+    inputs = inputs_of(record, signature)
+    left = outputs_of(record, signature, inputs, recorded_memory(record, is_after=True))["output"]
+    golden = load_kernel(kernel).expected(inputs)["output"]
+    at = int(np.flatnonzero(left != golden)[0])
+    address = record.registers["x2"] + at  # of output, the third argument, an array of bytes
+    assert words[5:] == ["--wrong", f"*{address:#x}:1"]
+    (recorded_elsewhere / "script").write_text("")
+    _, told = invoke(*words[1:], "--script", recorded_elsewhere / "script")
+    last = [line for line in told.splitlines() if line.startswith("  #") and f"*{address:#x} = {left[at]}" in line]
+    before = next(line for line in told.splitlines() if line.startswith("before "))
+    assert before.split()[1] == last[-1].split()[0].removeprefix("#")
 
 
 @pytest.mark.slow

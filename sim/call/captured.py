@@ -148,10 +148,12 @@ def read_line(number: int, text: str, data: Bytes) -> CapturedLine:
 
 
 def chosen_call(file: Path, name: str | None) -> CapturedCall:
-    """The first call of that id in a file, or its only one.  Raises CaptureError."""
+    """The first call of that id in a file, or the one on "line 3", or its only one.  Raises CaptureError."""
     texts, data = list(read_lines(file)), Bytes(file.with_suffix(".npz"))
     lines = [read_line(number, text, data) for number, text in texts]
     calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
+    if not calls and (numbered := re.fullmatch(r"line (\d+)", name or "")):
+        calls = [line.call for line in lines if line.call is not None and line.number == int(numbered[1])]
     if not calls:
         faults = "".join(f"; {line.error}" for line in lines if line.error)
         raise CaptureError(f"{file} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])

@@ -86,12 +86,14 @@ def _structures(call: CapturedCall, struct: Struct, passed: Passed, arguments: I
 
 def outputs_of(call: CapturedCall, signature: Signature, inputs: Inputs, after: Read) -> Outputs:
     """The output arrays of a call with these inputs, in memory after it.  Raises CaptureError."""
-    found = {}
-    for pointer in signature.outputs:
-        placed = _placed(call, pointer, signature.passed()[pointer.name], inputs)
-        if placed is not None:
-            found[pointer.name] = _array(placed, after)
-    return found
+    return {name: _array(placed, after) for name, placed in placed_outputs(call, signature, inputs).items()}
+
+
+def placed_outputs(call: CapturedCall, signature: Signature, inputs: Inputs) -> dict[str, PlacedArray]:
+    """Where the output arrays of a call with these inputs are, without those that are null.  Raises CaptureError."""
+    passed = signature.passed()
+    placed = {each.name: _placed(call, each, passed[each.name], inputs) for each in signature.outputs}
+    return {name: each for name, each in placed.items() if each is not None}
 
 
 def _placed(call: CapturedCall, pointer: Pointer, passed: Passed, arguments: Inputs) -> PlacedArray | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from isa.errors import LanewiseError
 from sim.call.captured import CapturedCall, CaptureError
-from sim.call.captured_arguments import Read, inputs_of, outputs_of, recorded_memory
+from sim.call.captured_arguments import Read, inputs_of, outputs_of, placed_outputs, recorded_memory
 from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.kernels.inputs import is_valid
 from sim.kernels.kernel import Inputs, Kernel, Outputs
@@ -42,6 +44,25 @@ def explain_calls(kernel: Kernel, calls: Sequence[CapturedCall], limit: int, as_
         return [sentence for how, memory in memories.items() for sentence in _told(kernel, how, calls, inputs, memory)]
     except LanewiseError as error:
         return [f"not explained: {error}"]
+
+
+def first_wrong(kernel: Kernel, calls: Sequence[CapturedCall], limit: int) -> tuple[str, str] | None:
+    """The first call that leaves a lane otherwise than the golden reference, by its name, and where in memory that is,
+    as a spot of `lanewise debug`; None where there is none, or where it cannot be told.
+    """
+    try:
+        for call in calls if kernel.takes_inputs else ():
+            inputs, memory = inputs_of(call, kernel.signature), memory_after(call, limit)
+            placed = placed_outputs(call, kernel.signature, inputs)
+            outputs, expected = outputs_of(call, kernel.signature, inputs, memory), kernel.expected(inputs)
+            for name in outputs.keys() & expected.keys():
+                for at in np.argwhere(~agreement(outputs[name], expected[name], kernel.tolerance))[:1]:
+                    offset = sum(int(i) * stride for i, stride in zip(at, placed[name].strides, strict=True))
+                    size = outputs[name].itemsize
+                    return call.name, f"*{placed[name].address + offset * size:#x}:{size}"
+    except LanewiseError:
+        return None
+    return None
 
 
 def _told(

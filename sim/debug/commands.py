@@ -187,6 +187,17 @@ class SessionCommands:
             self.session.goto(own.number + 1)
         return f"{found}\n{self.where()}"
 
+    def opening_at(self, spot: str) -> str:
+        """Go behind the last instruction that writes what is wrong at the end, and say how it came to be; where one
+        stands.  Raises SpotError.
+        """
+        session = self.session
+        session.goto_end()
+        way, number = session.why(spot), session.find_back(f"writes {spot}")
+        session.goto(0 if number is None else number + 1)
+        never = [f"no instruction of the call writes {spot}"] if number is None else []
+        return "\n".join([str(way), *never, self.where()])
+
     def _diff(self, rest: str) -> str:
         return str(self._difference(rest))
 

@@ -17,8 +17,8 @@ class ReplayReport:
     """All the calls of a file.  It passes only if there is one, and every one passed.
 
     `explanation` says, in sentences, what failing calls have for outputs, or why that is not known; where none fails,
-    what the golden reference of the kernel says, if one was given.  `kernel` and `mode` are its words on the command
-    line.
+    what the golden reference of the kernel says, if one was given; `wrong` is then the first call with a lane that it
+    has otherwise, by its name, and where in memory that is.  `kernel` and `mode` are its words on the command line.
     """
 
     file: str
@@ -29,6 +29,7 @@ class ReplayReport:
     explanation: Sequence[str] = ()
     kernel: str | None = None
     mode: str | None = None
+    wrong: tuple[str, str] | None = None
 
     @property
     def reproduce(self) -> str:
@@ -40,9 +41,17 @@ class ReplayReport:
 
     @property
     def debug(self) -> str:
-        """The command that opens the first failing call that can be run, "" where there is none."""
-        names = [result.name for result in self.failures if result.kind not in ("unreadable", "crash") and result.name]
-        return typed(["lanewise", "debug", self.file, "--call", names[0]]) if names else ""
+        """The command that opens the first failing call that can be run, or where none fails that of the first `wrong`
+        one; "" where there is none.
+        """
+        if self.wrong is not None:
+            return typed(["lanewise", "debug", self.file, "--call", self.wrong[0], "--wrong", self.wrong[1]])
+        failed = [result for result in self.failures if result.kind not in ("unreadable", "crash") and result.name]
+        if not failed:
+            return ""
+        is_repeated = [result.name for result in self.results].count(failed[0].name) > 1
+        call = f"line {failed[0].line}" if is_repeated else failed[0].name
+        return typed(["lanewise", "debug", self.file, "--call", call])
 
     @property
     def kinds(self) -> Counter[Kind]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from isa.errors import INTERRUPTED, MISSING, LanewiseError
+from isa.errors import INTERRUPTED, MISSING, USAGE, LanewiseError
 from sim.command.which_call import request_of
 from sim.debug.commands import SessionCommands
 from sim.debug.page.contents import page_contents
@@ -39,6 +39,7 @@ def debug(
     failing: bool,
     fault: list[str] | None,
     diff: str | None,
+    wrong: str | None,
     vectors: int | None,
     seed: int,
     call: str | None,
@@ -59,6 +60,8 @@ def debug(
         lines = None if script is None else script.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         fail(f"cannot read {script}: {getattr(error, 'strerror', None) or 'it is no text'}", MISSING)
+    if diff is not None and wrong is not None:
+        fail("--diff and --wrong both say where to begin: give one of them", USAGE)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in (None, "", "dumb")
     is_asked = html is None and lines is None
     is_application = is_terminal and is_asked and not plain and find_spec("textual") is not None
@@ -73,7 +76,10 @@ def debug(
     try:
         session = Session(find_call(wanted))
         commands = SessionCommands(session)
-        opening = commands.opening() if diff is None else commands.opening_beside(diff)
+        if wrong is not None:
+            opening = commands.opening_at(wrong)
+        else:
+            opening = commands.opening() if diff is None else commands.opening_beside(diff)
     except KeyboardInterrupt:
         fail("interrupted before the call was opened", INTERRUPTED)
     if is_application:

@@ -11,7 +11,7 @@ import typer
 from isa.errors import INTERRUPTED, MISMATCH, USAGE
 from sim.call.captured import Bytes, read_line, read_lines
 from sim.call.needs import lacking, processors_named
-from sim.check.recorded import UNKNOWN_KERNEL, explain_calls
+from sim.check.recorded import UNKNOWN_KERNEL, explain_calls, first_wrong
 from sim.command.options import chosen_kernel, tell_lacking
 from sim.replay.engines import Engine
 from sim.replay.many import replay_lines
@@ -66,14 +66,15 @@ def replay_calls(
         asked = passed[:_EXPLAINED]
         among = f"the first {len(asked)} of " if len(passed) > len(asked) else ""
         as_recorded = f"{among}{counted(len(passed), 'call')} that came out as recorded"
-    explanation = [UNKNOWN_KERNEL] if asked and not interrupted else []
+    explanation, wrong = [UNKNOWN_KERNEL] if asked and not interrupted else [], None
     if explanation and chosen_one is not None:
         data = Bytes(file.with_suffix(".npz"))
-        calls = [read_line(*item, data).call for item in lines if item[0] in asked]
-        explanation = explain_calls(chosen_one, [call for call in calls if call is not None], limit, as_recorded)
+        calls = [call for item in lines if item[0] in asked and (call := read_line(*item, data).call) is not None]
+        explanation = explain_calls(chosen_one, calls, limit, as_recorded)
+        wrong = first_wrong(chosen_one, calls, limit) if as_recorded else None
     report = ReplayReport(
         file=str(file), engine=chosen, limit=limit, results=results, interrupted=interrupted, explanation=explanation,
-        kernel=kernel, mode=mode,
+        kernel=kernel, mode=mode, wrong=wrong,
     )  # fmt: skip
     lacked = lacking((need for result in report.results for need in result.needs), cores)
     if as_json:

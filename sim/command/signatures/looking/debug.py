@@ -60,6 +60,10 @@ def debug(
     diff: Annotated[
         str | None, typer.Option(help="Begin where another build parts from it, such as '-O0' or 'old.c:function -O2'.")
     ] = None,
+    wrong: Annotated[
+        str | None,
+        typer.Option(metavar="SPOT", help="This is wrong at the end, such as '*0x1000:4': begin where it is written."),
+    ] = None,
     vectors: Vectors = None,
     seed: CallSeed = 1,
     call: CapturedId = None,
