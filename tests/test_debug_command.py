@@ -169,6 +169,7 @@ def test_without_golden_steps_only_a_line_that_the_check_has_found_is_said_to_pa
     words = ("wrong.py", "--failing", "--vectors", "100", "--script", "script")
     guessed = lanewise("debug", *words).stdout
     assert "no golden step tells where it parts; computed last by " in guessed
+    assert "; Kernel(steps=...) of the kernel file would: a function that returns each step by" in guessed
     assert ("parts from the golden reference here" in guessed, "parts here" in guessed) == (False, False)
     assert "has blamed" not in guessed
     known = lanewise("debug", *words, "--fault", "scaled.c:7").stdout

@@ -173,7 +173,7 @@ def test_a_number_of_a_structure_that_is_one_off_is_told() -> None:
     ("float", "no array of integers and no step is out[n], so none is what scale scales"),
 ])  # fmt: skip
 def test_why_a_reference_with_a_multiplier_is_told_as_nothing_known(dtype: str, why: str) -> None:
-    """Nothing is said of a kernel in which nothing is called as what scales."""
+    """And what to write is told of a kernel in which nothing is called as what scales."""
 
     def golden(inputs: Mapping[str, Any], more: int = 0) -> dict[str, Any]:
         numbers = np.asarray(inputs["x"]).astype(np.int64)
@@ -186,6 +186,8 @@ def test_why_a_reference_with_a_multiplier_is_told_as_nothing_known(dtype: str, 
         said.append(told(kernel_of(prototype, golden, (), **numbers), partial(golden, more=1)))
     unknown = "the golden reference is no convention that is known: "
     assert [[one for one in some if one.startswith(unknown)] for some in said] == [[unknown + why], []]
+    advice = "no convention was recognised: no argument is called as a multiplier or scale is; name it so, or give "
+    assert [[one for one in some if one.startswith(advice)] != [] for some in said] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ class Mismatch:
         located = self.fault is not None and bool(self.fault.lines)
         if self.parted_at is None:
             last = f"; computed last by {self.instruction} ({source})" if self.instruction else "; nothing computed it"
-            parting = f"no golden step tells where it parts{'' if located else last}"
+            asked = "Kernel(steps=...) of the kernel file would: a function that returns each step by its name"
+            parting = f"no golden step tells where it parts{'' if located else last}; {asked}"
         else:
             after = f" after {self.agreed[-1]!r}" if self.agreed else ""
             at = f"; first different: {self.instruction} ({source})" if self.instruction and not located else ""

@@ -28,8 +28,8 @@ def recognised(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outpu
     """Sentences: which convention the golden reference is, and which one the results are.
 
     `results` are the outputs for the first of `inputs`, and differ somewhere.  Where no assignment of its arguments
-    makes a convention of its golden reference, why not, if an argument is called as what scales; none where the kernel
-    has more than one output.
+    makes a convention of its golden reference, why not, if an argument is called as what scales, and what to write if
+    none of its numbers is and it has no conventions of its own; nothing where the kernel has more than one output.
     """
     cases = list(inputs[: len(results)])
     output = requantized_output(kernel)
@@ -43,7 +43,14 @@ def recognised(kernel: Kernel, inputs: Sequence[Inputs], results: Sequence[Outpu
     if found is not None:
         return _told(elements, found, yours, wrong)
     unknown = why_unknown(elements) if wrong.size else ""
-    return [f"the golden reference is no convention that is known: {unknown}"] if unknown else []
+    if unknown:
+        return [f"the golden reference is no convention that is known: {unknown}"]
+    if wrong.size and elements.parameters("iuf") and not kernel.conventions:
+        return [
+            "no convention was recognised: no argument is called as a multiplier or scale is; name it so, or give "
+            "others to compare with, Kernel(conventions={name: function})"
+        ]
+    return []
 
 
 def _told(elements: KernelLanes, found: RecognisedGolden, yours: Int64Array, wrong: Int64Array) -> list[str]:
