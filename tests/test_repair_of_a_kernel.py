@@ -678,3 +678,34 @@ def test_of_a_table_the_element_is_told(wrong: int, by: str, tmp_path: Path) -> 
     found = find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 60, seed=1))
     assert "kernel.c:2" in found.lines
     assert any(f"with {by} element 5 of kernel.c:2" in repair for repair in found.repairs)
+
+
+ASSEMBLY = """    .text
+    .globl average
+    .type average, %function
+average:
+    ldr q0, [x0]
+    ldr q1, [x1]
+    uhadd v0.16b, v0.16b, v1.16b
+    str q0, [x2]
+    ret
+    .size average, . - average
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("begins", "ends"), [("", "v1.16b"), ("#ifdef __OPTIMIZE__\n#endif\n", ", compiled at -O0")])
+def test_a_fault_in_assembly_is_of_a_level_only_where_the_source_asks_for_it(
+    begins: str, ends: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "average.S"
+    source.write_text(begins + ASSEMBLY)
+    name, signature = parse_prototype("void average(const uint8_t a[16], const uint8_t b[16], uint8_t out[16])")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature,
+        domain={"a": Domain(0, 255), "b": Domain(0, 255)},
+        golden=lambda inputs: {"out": ((inputs["a"].astype(int) + inputs["b"] + 1) // 2).astype(np.uint8)},
+    )  # fmt: skip
+    told = str(find_fault(kernel, Job(source, ("-O2",)), make_vectors(kernel, 100, 1)))
+    assert "as urhadd v0.16b, v0.16b, v1.16b" in told
+    assert told.endswith(ends)

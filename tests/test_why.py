@@ -477,3 +477,33 @@ def test_where_a_constant_was_chosen_the_fault_is_in_what_chose_it(tmp_path: Pat
     assert of_line.wrong_way is not None
     (parting,) = (step for step in of_line.wrong_way.decisions if step.parts)
     assert parting.instruction.startswith("b.ge")
+
+
+TAIL = """
+int tail(const int *a, int n) {
+    int sum = 0;
+    int i = 0;
+    for (; i < n; i++)
+        sum += a[i];
+    if (n > 2)
+        return -sum;
+    return sum;
+}
+"""
+
+
+def test_a_branch_says_where_it_leads_by_line_and_lines_of_o0_are_in_order(tmp_path: Path) -> None:
+    file = tmp_path / "tail.c"
+    file.write_text(TAIL)
+    plain = Session(debug_function(file, "tail", ["7,8", "2"], ("-O0",)))
+    plain.goto_end()
+    branches = [step for step in plain.why("result").decisions if step.lane == "pc"]
+    led = {step.source: step.result for step in branches if step.source in ("tail.c:5", "tail.c:7")}
+    assert led["tail.c:7"] == "goes to tail.c:9"  # n is 2
+    assert any(step.result in ("is not taken", "goes to tail.c:7") for step in branches if step.source == "tail.c:5")
+    assert all("pc =" not in str(step) for step in branches)
+    session = Session(debug_function(file, "tail", ["7,8", "2"], ("-O2",)))
+    session.goto_end()
+    numbers = [int(line.rpartition(":")[2]) for line in session.why("result").unoptimized]
+    assert numbers == sorted(numbers)
+    assert len(numbers) > 1

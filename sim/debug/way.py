@@ -18,7 +18,7 @@ class WhyStep:
     "saturated", "wrapped".  `golden` is the step of the golden reference whose value it holds, `parts` says that here
     the way leaves the golden reference.  `is_copy`: it was only moved.  `made_of` are the steps that it was computed
     from, by their place among all.  `inlined` says by which calls the instruction came into its function, as
-    `Image.inlined_at` does.
+    `Image.inlined_at` does.  Of a branch `lane` is "pc" and `goes_to` where it leads, "" to what is behind it.
     """
 
     number: int
@@ -34,6 +34,14 @@ class WhyStep:
     parts: bool = False
     made_of: tuple[int, ...] = ()
     inlined: str = ""
+    goes_to: str = ""
+
+    @property
+    def result(self) -> str:
+        """What it made, such as "v3.s[2] = 7"; of a branch where it leads."""
+        if self.lane == "pc":
+            return f"goes to {self.goes_to}" if self.goes_to else "is not taken"
+        return f"{self.lane} = {self.value}"
 
     def __str__(self) -> str:
         notes = [*self.events]
@@ -41,7 +49,7 @@ class WhyStep:
         notes += ["parts from the golden reference here"] if self.parts else []
         notes += [self.inlined] if self.inlined else []
         told = f"  {', '.join(notes)}" if notes else ""
-        return f"#{self.number:<8} {self.source:18} {self.instruction:40} {self.lane} = {self.value}{told}"
+        return f"#{self.number:<8} {self.source:18} {self.instruction:40} {self.result}{told}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,7 +122,14 @@ def _lines_unoptimized(session: Session, way: LaneWay) -> tuple[str, ...]:
     if plain is None:
         return ()
     lines = {line.removeprefix("near ") for line in way.lines}
-    return tuple(line for line in plain.why(way.spot.name).lines if line not in lines and not line.startswith("near "))
+    more = {line for line in plain.why(way.spot.name).lines if line not in lines and not line.startswith("near ")}
+    return tuple(sorted(more, key=_by_number))
+
+
+def _by_number(line: str) -> tuple[str, int]:
+    """The order of source lines, "f.c:9" before "f.c:10"; an address has none."""
+    file, _, number = line.rpartition(":")
+    return (file, int(number)) if number.isdigit() else (line, 0)
 
 
 class _Way:
@@ -187,6 +194,7 @@ class _Way:
             found[branch, "pc"] = WhyStep(
                 number=branch, pc=pc, source=session.source_of(pc), inlined=session.inlined_at(pc),
                 instruction=instruction.text, lane="pc", value=execution.step.next_pc, bits=64,
+                goes_to=session.source_of(execution.step.next_pc) if execution.step.next_pc != pc + 4 else "",
             )  # fmt: skip
             for place in execution.occurrence.registers:
                 if place != Place("pc"):

@@ -79,13 +79,18 @@ def find_fault(kernel: Kernel, job: Job, vectors: Vectors) -> FaultLines:
             image = open_kernel(kernel, job.source, *flags)
         except (ToolchainError, ImageError):
             continue
-        build = next((flag for flag in flags if flag.startswith("-O")), "")
+        build = next((flag for flag in flags if flag.startswith("-O")), "") if _has_levels(job.source) else ""
         fault = fault_of_build(image, kernel, vectors, build, one_computes=unmended)
         if fault is not None and fault.repairs:
             used = (macro for line in fault.lines for macro in macros_used(line, job.source))
             return replace(fault, macros=tuple(dict.fromkeys(used)) if is_source(job.source) else ())
         unmended = fault is not None
     return FaultLines()
+
+
+def _has_levels(source: Path) -> bool:
+    """Whether the level makes another program of a source: not of assembly, unless it asks the preprocessor for it."""
+    return source.suffix not in (".s", ".S") or b"__OPTIMIZE" in source.read_bytes()
 
 
 def fault_of_build(

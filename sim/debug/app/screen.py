@@ -104,7 +104,7 @@ class WhyTree(Tree[WhyStep | None], inherit_bindings=False):
 
     def _add(self, parent: TreeNode[WhyStep | None], step: WhyStep, is_leaf: bool = False) -> TreeNode[WhyStep | None]:
         label = Text.assemble(
-            (plain(f"{step.lane} = {step.value}"), FAULT if step.parts else "bold"),
+            (plain(step.result), FAULT if step.parts else "bold"),
             (plain(f"  #{step.number} {step.source} "), "dim"), step.instruction,
             (f"  {', '.join(step.events)}" if step.events else "", "yellow"),
             (plain(f"  golden {step.golden}") if step.golden else "", "green"),
