@@ -24,6 +24,7 @@ from sim.check.separation import Pair, Separation
 from sim.terminal.documents import as_document, document_names
 from support.command import lanewise
 from support.documents import compare, unfilled
+from support.tflite_models import small_net
 
 CODE = "void doubled(const int *a, int *out) { *out = *a * 2; }"
 DOT = """#include <arm_neon.h>
@@ -54,17 +55,21 @@ BY_COMMANDS = {
     "campaign-plan": ["campaign plan.toml --plan"],
     "prove": ["prove claims.py --no-cache --jobs 1", "prove 'abs .s,.s' --no-cache --jobs 1"],
     "prove-list": ["prove --list"],
+    "model-network": ["model net.tflite"],
+    "rtl-list": ["rtl list"],
+    "rtl-list-files": ["rtl list quantize_down --files"],
     "run": [
         "run f.c doubled 1 zeros:1", "run dot.c dot zeros:16 --march armv8.2-a+dotprod --core cortex-a72",
     ],
 }  # fmt: skip
 """Commands whose documents have together every part; a file is in their folder."""
+LONGER = {"model-network", "rtl-list"}
+"""What these load takes longer than a quick test may."""
 ELSEWHERE = {"explain": "tests/test_documents.py"}
 LEFT_OUT = {
     "cache", "campaign", "captured-call", "cycles", "cycles-about", "exhaust", "exhaust-functions",
-    "isa-verify", "model", "model-beside", "model-cycles", "model-kernel", "model-network", "prove-find",
-    "prove-kernel", "replay", "results", "rtl-list", "rtl-list-files", "rtl-mutate", "rtl-prove", "rtl-run",
-    "rtl-synth", "rtl-test",
+    "isa-verify", "model", "model-beside", "model-cycles", "model-kernel", "prove-find", "prove-kernel",
+    "replay", "results", "rtl-mutate", "rtl-prove", "rtl-run", "rtl-synth", "rtl-test",
 }  # fmt: skip
 """Still to be filled: of these only what other tests happen to print is compared."""
 
@@ -73,12 +78,15 @@ def test_each_document_is_filled_here_or_is_named_as_not_filled() -> None:
     assert sorted([*BY_COMMANDS, *MADE, *ELSEWHERE, *LEFT_OUT]) == document_names()
 
 
-@pytest.mark.parametrize("name", BY_COMMANDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONGER else []) for name in BY_COMMANDS]
+)
 def test_documents_of_commands_have_every_part_of_their_schema(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for file, text in FILES.items():
         (tmp_path / file).write_text(text)
+    (tmp_path / "net.tflite").write_bytes(small_net().content())
     monkeypatch.chdir(tmp_path)
     documents = [json.loads(lanewise(*shlex.split(command), "--json").stdout) for command in BY_COMMANDS[name]]
     for document in documents:
