@@ -224,7 +224,7 @@ SOURCE = (
         ("lambda inputs: {'b': inputs['c']}", "fails: KeyError: 'c'"),
         ("lambda inputs: {}", "does not return 'b': it must be int8"),
         ("lambda inputs: {'b': inputs['a'].astype('int16')}", "returns int16.* as 'b': it must be int8"),
-        ("lambda inputs: {'b': inputs['a'], 'x': 1}", "returns 'x', which is no output"),
+        ("lambda inputs: {'b': inputs['a'], 'x': 1}", "returns 'x', which is no output: name what it gives 'b'"),
         ("lambda inputs: inputs['a']", "must return its outputs by name"),
         ("lambda inputs: {'b': inputs['a'][None]}", "as 'b': it must be int8"),
     ],

@@ -208,7 +208,7 @@ class Kernel:
         if strangers := set(given) - set(wanted):
             raise KernelError(
                 f"the golden reference of {self.name} returns {min(strangers)!r}, which is no output: "
-                f"it must be {', '.join(wanted)}"
+                f"name what it gives {' and '.join(map(repr, wanted))}"
             )
         outputs = {}
         for name, (dtype, shape) in wanted.items():
