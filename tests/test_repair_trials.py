@@ -166,3 +166,56 @@ def test_what_only_some_failing_calls_reach_is_left_out(image: Image) -> None:
     assert trials.failing == [1, 0]
     assert trials.reached == {at(image, number) for number in (0, 1, 2, 3, 10, 11)}
     assert trials.data_read == frozenset()
+
+
+def test_a_replaced_instruction_may_make_a_call_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the numbers are gone through, and all with the change: about 1,200 instructions instead of 600."""
+    monkeypatch.setattr("sim.check.repair.trials.FRESH", 20_000)
+    code = """
+        lsr     w2, w2, #1
+        cbz     w2, 2f
+1:      ldr     w4, [x0], #4
+        add     w4, w4, #7
+        str     w4, [x1], #4
+        nop
+        subs    w2, w2, #1
+        b.ne    1b
+2:      ret
+    """
+    name, signature = parse_prototype("void f(const int32_t x[200], int32_t out[200], int32_t n)")
+    of = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=seven_more, domain={"n": Domain(200, 200)},
+        sample=lambda rng: {"x": rng.integers(-9, 9, 200).astype(np.int32), "n": 200},
+    )  # fmt: skip
+    inputs = {"x": np.arange(200, dtype=np.int32), "n": 200}
+    image = build_text(f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n", ".s")
+    trials = RepairTrials(image, of, Vectors([inputs], [of.expected(inputs)], 1))
+    assert trials.are_right_with({at(image, 0): named("mov w2, w2")})
+
+
+def test_what_is_right_only_on_the_failing_calls_is_refuted_by_others_near_them(
+    image: Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 8 the sum with 7 is the same as the bits of both; of most others not."""
+    monkeypatch.setattr(RepairTrials, "_others", lambda self: ())
+    assert not trials_of(image, [1]).are_right_with({at(image, ADDS): named("orr w4, w4, #7")})
+    monkeypatch.setattr("sim.check.repair.trials.TRIED", 0)
+    assert trials_of(image, [1]).are_right_with({at(image, ADDS): named("orr w4, w4, #7")})
+
+
+def test_further_input_sets_are_not_drawn_by_the_seed_of_the_check(
+    image: Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.check.repair.trials.FRESH", 20_000)
+    drawn = []
+
+    def sample(rng: np.random.Generator) -> Inputs:
+        drawn.append(int(rng.integers(1 << 40)))
+        return {"x": np.zeros(1, np.int32), "n": 1}
+
+    of = kernel(sample=sample)
+    inputs = {"x": np.arange(8, 9, dtype=np.int32), "n": 1}
+    trials = RepairTrials(image, of, Vectors([inputs], [of.expected(inputs)], seed=5))
+    assert trials.are_right_with({at(image, ADDS): named("add w4, w4, #7")})
+    assert drawn[0] == int(np.random.default_rng(6).integers(1 << 40))
+    assert int(np.random.default_rng(5).integers(1 << 40)) not in drawn
