@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -70,6 +71,16 @@ def test_every_second_sum_goes_to_a_register_that_is_free() -> None:
     assert changed == ["mla v2.4s, v1.4s, v3.4s", "mla v0.4s, v4.4s, v3.4s"]
 
 
+def test_of_many_sums_every_second_goes_elsewhere_and_rounding_is_told_of_any_that_rounds() -> None:
+    product = "mla v2.4s, v1.4s, v3.4s"
+    code = code_of(loop_of(product, product, "fmla v2.4s, v1.4s, v3.4s", product, product))
+    ((condition, changed),) = texts(sums_apart(code))
+    assert [text.split(".")[0] for text in changed] == ["mla v2", "mla v0", "fmla v2", "mla v0", "mla v2"]
+    assert condition == "if both are added up in the end, and sums may be rounded in another order"
+    (edit,) = sums_apart(code)
+    assert edit.what == "every second of 5 sums in v2 goes to v0"
+
+
 @pytest.mark.parametrize(
     "other", ["add v5.4s, v2.4s, v2.4s", "mov v2.16b, v6.16b", "mla v6.4s, v2.4s, v7.4s", "mov v2.s[0], w1"]
 )
@@ -121,6 +132,72 @@ def test_neighbouring_loads_become_a_pair(first: str, second: str, pair: str) ->
     assert (condition, changed) == ("", [pair])
     (edit,) = pairs_of_loads(code)
     assert edit.code.steps[0].executed.loads == ((min(low, 0x4010), 32),)
+
+
+@pytest.mark.parametrize(
+    ("between", "is_paired"),
+    [("add x9, x9, #1", True), ("add x9, x0, #1", False), ("cmp x0, x9", False), ("add v9.4s, v0.4s, v0.4s", True)],
+)
+def test_loads_that_move_their_base_are_a_pair_where_nothing_between_them_reads_it(
+    between: str, is_paired: bool
+) -> None:
+    code = code_of(loop_of("ldr q1, [x0], #16", between, "ldr q2, [x0], #16", loads={0: 0x4000, 2: 0x4010}))
+    paired = [("", ["ldp q1, q2, [x0], #32", between])] if is_paired else []
+    assert texts(pairs_of_loads(code)) == paired
+
+
+def test_a_product_is_added_up_where_its_factors_are_written_before_it_or_behind_its_sum() -> None:
+    before = ("mov v2.16b, v6.16b", "mul v1.4s, v2.4s, v3.4s", "add v0.4s, v0.4s, v1.4s")
+    behind = (*before[1:], "mov v2.16b, v6.16b")
+    assert texts(fused(code_of(loop_of(*before)))) == [("", [before[0], "mla v0.4s, v2.4s, v3.4s"])]
+    assert texts(fused(code_of(loop_of(*behind)))) == [("", ["mla v0.4s, v2.4s, v3.4s", before[0]])]
+    assert not list(fused(code_of(loop_of(*reversed(before[1:])))))  # added in the next iteration
+    assert not list(fused(code_of(loop_of(*before[:2]))))  # or not at all
+
+
+def test_every_product_that_rounds_is_added_up_and_the_condition_told_once() -> None:
+    one = ("add x9, x9, #1", "fmul v1.4s, v2.4s, v3.4s", "fadd v0.4s, v0.4s, v1.4s")
+    two = ("fmul v4.4s, v2.4s, v3.4s", "fadd v5.4s, v5.4s, v4.4s")
+    both = ["fmla v0.4s, v2.4s, v3.4s", "fmla v5.4s, v2.4s, v3.4s"]
+    (edit,) = fused(code_of(loop_of(*one, *two)))
+    assert texts(iter([edit])) == [
+        ("if the products need not be rounded before they are added", ["add x9, x9, #1", *both])
+    ]
+    assert edit.what == f"{one[1]} and {one[2]} as {both[0]}; {two[0]} and {two[1]} as {both[1]}"
+
+
+def test_every_pair_is_made_wherever_it_begins() -> None:
+    texts_of = ("add x9, x9, #1", "ldr q1, [x0]", "ldr q2, [x0, #16]", "ldr q3, [x0, #32]", "add x8, x8, #1",
+                "ldr q4, [x0, #48]")  # fmt: skip
+    code = code_of(loop_of(*texts_of, loads={1: 0x4000, 2: 0x4010, 3: 0x4020, 5: 0x4030}))
+    first, second = "ldp q1, q2, [x0, #0]", "ldp q3, q4, [x0, #32]"
+    assert texts(pairs_of_loads(code)) == [("", ["add x9, x9, #1", first, second, "add x8, x8, #1"])]
+    (edit,) = pairs_of_loads(code)
+    made = f"ldr q1, [x0] and ldr q2, [x0, #16] as {first}; ldr q3, [x0, #32] and ldr q4, [x0, #48] as {second}"
+    assert edit.what == made
+
+
+@pytest.mark.parametrize(
+    ("letter", "size", "offset", "is_paired"),
+    [("q", 16, 63 * 16, True), ("q", 16, 64 * 16, False), ("w", 4, 63 * 4, True), ("w", 4, 64 * 4, False),
+     ("x", 8, 63 * 8, True), ("d", 8, 63 * 8, True), ("s", 4, 63 * 4, True), ("w", 4, 6, False)],
+)  # fmt: skip
+def test_a_pair_begins_at_most_63_registers_behind_its_base(
+    letter: str, size: int, offset: int, is_paired: bool
+) -> None:
+    lines = [
+        f"{'ldr' if at % size == 0 else 'ldur'} {letter}{at // size % 2 + 1}, [x0, #{at}]"
+        for at in (offset, offset + size)
+    ]
+    code = code_of(stream_of(*lines, loads={0: 0x4000 + offset, 1: 0x4000 + offset + size}))
+    code = replace(
+        code,
+        steps=tuple(
+            step._replace(executed=step.executed._replace(loads=((step.executed.loads[0][0], size),)))
+            for step in code.steps
+        ),
+    )
+    assert len(list(pairs_of_loads(code))) == is_paired
 
 
 @pytest.mark.parametrize(

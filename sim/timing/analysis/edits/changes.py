@@ -30,10 +30,10 @@ from sim.timing.loops.loop import Loop
 from sim.timing.loops.variants import HANDED_OUT
 from sim.timing.model.stream import Executed
 
-_LOAD: Final = re.compile(r"ldr ([qdsxw])(\d+), \[(x\d+)(?:, #(-?\w+))?\](?:, #(-?\w+))?")
+_LOAD: Final = re.compile(r"ldr ([qdsxw])(\d+), \[(x\d+)(?:, #(\w+))?\](?:, #(-?\w+))?")
 _SIZES: Final = {"q": 16, "d": 8, "s": 4, "x": 8, "w": 4}
-_PAIRED: Final = range(-64, 64)
-"""What the offset of a pair may be, in registers."""
+_PAIRED: Final = 64
+"""What the offset of a pair is below, in registers; that of a load is not negative."""
 _AHEAD: Final = 32
 """Instructions after a load among which the other one of a pair is looked for."""
 _FUSED: Final = {
@@ -210,7 +210,7 @@ def _pair(first: re.Match[str], second: re.Match[str], size: int, between: Seque
         return f"{letter}{numbers[0]}, {letter}{numbers[1]}, [{base}], #{2 * size}"
     if steps != [None, None] or abs(offsets[0] - offsets[1]) != size or min(offsets) % size:
         return None
-    if min(offsets) // size not in _PAIRED or _overwrites(second):
+    if min(offsets) // size >= _PAIRED or _overwrites(second):
         return None
     low, high = numbers if offsets[0] < offsets[1] else numbers[::-1]
     return f"{letter}{low}, {letter}{high}, [{base}, #{min(offsets)}]"
@@ -219,13 +219,13 @@ def _pair(first: re.Match[str], second: re.Match[str], size: int, between: Seque
 def _loaded_together(
     first: CodeStep, second: CodeStep, operands: str, size: int, other: int
 ) -> tuple[int, CodeStep] | None:
-    (one, _), (two, _) = first.executed.loads[0], second.executed.loads[0]
-    if first.strides[:1] != second.strides[:1] or abs(one - two) != size:
+    ((one, _),), ((two, _),) = first.executed.loads, second.executed.loads
+    if first.strides != second.strides or abs(one - two) != size:
         return None
     executed = first.executed._replace(
         instruction=TABLE.instruction("ldp", operands), loads=((min(one, two), 2 * size),)
     )
-    return other, CodeStep(executed, first.strides[:1])
+    return other, CodeStep(executed, first.strides)
 
 
 def _named(base: str, one: Executed) -> bool:
@@ -242,17 +242,15 @@ def _swaps(between: Sequence[Executed], load: Instruction) -> bool:
 def _fusion(code: TriedCode, place: int) -> tuple[int, Instruction] | None:
     """The place of the addition that takes the result there, which nothing else reads, and what does both."""
     maker = code.steps[place].executed.instruction
-    if not any(maker.form.mnemonic == name for name, _ in _FUSED):
+    made = {*maker.places_written}
+    if {one.file for one in made} != {"v"} or len(made) > 1 or made & {*maker.places_read}:
         return None
-    if len(maker.places_written) != 1 or (made := maker.places_written[0]).file != "v" or made in maker.places_read:
+    reader, *more = readers_of(code, place) or [place]
+    if more or reader <= place:
         return None
-    readers = readers_of(code, place)
-    if len(readers) != 1 or readers[0] < place:
-        return None
-    adder = code.steps[readers[0]].executed.instruction
+    adder = code.steps[reader].executed.instruction
     name = _FUSED.get((maker.form.mnemonic, adder.form.mnemonic))
-    between = code.steps[place + 1 : readers[0]]
-    if name is None or any(set(maker.places_read) & written_by(step) for step in between):
+    if name is None or any({*maker.places_read} & written_by(step) for step in code.steps[place:reader]):
         return None
     result, _, factors = maker.text.partition(" ")[2].partition(", ")
     total, *addends = adder.text.partition(" ")[2].split(", ")
@@ -261,7 +259,7 @@ def _fusion(code: TriedCode, place: int) -> tuple[int, Instruction] | None:
     if others != [total] or len(addends) != 2 or not in_turn:
         return None
     try:
-        return readers[0], TABLE.instruction(name, f"{total}, {factors}")
+        return reader, TABLE.instruction(name, f"{total}, {factors}")
     except UnknownInstruction:
         return None
 
