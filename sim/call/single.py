@@ -87,7 +87,7 @@ def read_arguments(signature: Signature, texts: Sequence[str]) -> tuple[Signatur
                 value: Any = None if text == "null" else _array(argument.dtype, text)
                 argument = _shaped(argument, value)
             elif isinstance(argument, ScalarArgument):
-                value = _numbers(argument.dtype, text, 1)[0]
+                (value,) = _numbers(argument.dtype, text, 1)
             elif isinstance(argument, Struct):
                 argument, value, arrays = _structure(argument, text)
                 values |= arrays
@@ -209,8 +209,8 @@ def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
     if text.startswith("zeros:"):
         with suppress(ValueError):
             count = int(text.removeprefix("zeros:"), 0)
-            if 0 <= count <= LARGEST_COUNT:
-                return np.zeros(count, dtype)
+            if count <= LARGEST_COUNT:
+                return np.zeros(count, dtype)  # which refuses a negative one
         raise ValueError(f"zeros: takes 0 to {LARGEST_COUNT} elements")
     return _numbers(dtype, text)
 
