@@ -356,3 +356,79 @@ def test_a_line_in_11_bits_and_in_float32(corners: bool, centres: bool) -> None:
                 at = max(Fraction(0), min(at, Fraction(before - 1)))
                 exact = weighted(pixels, floor(at), floor(at) + 1, at - floor(at))
                 assert abs(made[k] - exact) <= Fraction(1, 2) + Fraction(255, 2**12 if ours is in_11_bits else 2**16)
+
+
+# What is off by a unit in the last place: which way.
+
+UNITS = (1, -1)
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_the_multiplier_of_softmax_in_fixed_point_is_off_by_so_many_units(units: int) -> None:
+    """0.3 times 0.7 is 0.84 over 4: what is shifted by 24 is multiplied by 0.84 in units of 2^-31."""
+    differences, multiplier = (
+        range(60),
+        half_up(Fraction(np.float32(0.3).item()) * Fraction(np.float32(0.7).item()) * 2**33),
+    )
+    row = np.array([[100 - difference for difference in differences]])
+    made = softmax.in_fixed_point(row, scales(0.3, 0, 0.7), 0, units=units)["exp"][0].tolist()
+
+    def powers(by: int) -> list[int]:
+        return [exp_of_minus(-high(-difference * 2**24, by), 5) for difference in differences]
+
+    assert made == powers(multiplier + units) != powers(multiplier - units)
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_the_multiplier_of_softmax_of_int16_is_off_by_so_many_units(units: int) -> None:
+    """4.9 times 65535 / 10 is below 2^15: what is shifted so far is half a unit more or less."""
+    left = 15
+    multiplier = round(float(np.float32(4.9)) / (10 / 65535) * 2 ** (31 - left))
+    row = np.array([[100, 99, 98, 100 - 32767]], np.int16)
+    made = softmax.by_interpolation(row, scales(4.9, 2.0**-15, 1), 0, np.float64, units)["difference"][0].tolist()
+    assert made == [high(-d * 2**left, multiplier + units) for d in (0, 1, 2, 32767)]
+    assert made != [high(-d * 2**left, multiplier - units) for d in (0, 1, 2, 32767)]
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_the_real_scales_of_softmax_are_off_by_so_many_units(units: int) -> None:
+    """Each power is that of the next number of float32; times 128 it is exact."""
+    row, scale = np.array([[127, 126, -1]], np.int8), np.nextafter(np.float32(0.25), np.float32(9 * units))
+    exact = [Decimal(float(-scale) * below).exp() for below in (0, 1, 128)]
+    for way in (softmax.by_table, softmax.by_table_of_16_bits, softmax.in_reals):
+        made = way(row, scales(0.25, 1 / 256, 1), 0, units=units)["exp"][0].tolist()
+        if way is softmax.by_table_of_16_bits:
+            assert made == [int(one * 65535 + Decimal("0.5")) for one in exact]
+        elif way is softmax.by_table:
+            assert made == [float32_nearest(Fraction(one)) for one in exact]
+        else:
+            assert made == pytest.approx([float(one) for one in exact], rel=1e-13)
+
+
+@pytest.mark.parametrize("units", UNITS)
+def test_what_a_mean_multiplies_by_is_off_by_so_many_units(units: int) -> None:
+    """Integers of 31 bits are one more or less, numbers of float32 the next ones."""
+    asked = []
+
+    def rescale(sums: np.ndarray, multiplier: int, left_shift: int) -> np.ndarray:
+        asked.append((multiplier, left_shift))
+        return double_rounding(sums, 0, 0)
+
+    by = mean.MeanScales(np.float32(0.75), 3, np.float32(1), 9, units)
+    for way in (mean.mean_in_fixed_point, mean.mean_of_raw_sums, mean.mean_of_scaled_sums):
+        way(np.array([100]), 4, by, rescale)
+    assert asked == [(3 * 2**29 + units, -2), (3 * 2**29 + units, -2), (3 * 2**29 + units, 0)]
+    sums, one = np.array([3 << 24]), np.nextafter(np.float32(1), np.float32(9 * units))
+    by = mean.MeanScales(np.float32(1), 0, np.float32(1), 0, units)
+    assert mean.mean_in_float32(sums, 1, by).tolist() == [int(np.float32(3 << 24) * one)]
+    assert mean.mean_by_reciprocal(sums, 1, by).tolist() == [int(np.float32(3 << 24) * one)]
+
+
+@pytest.mark.parametrize("name", [*softmax.WAYS, *softmax.WAYS_OF_ONNX, *softmax.WAYS_OF_INT16])
+def test_each_row_of_a_softmax_is_made_by_itself(name: str) -> None:
+    """Of three axes, no two of one length; of one alone."""
+    way = {**softmax.WAYS, **softmax.WAYS_OF_ONNX, **softmax.WAYS_OF_INT16}[name]
+    rows = np.random.default_rng(SEED).integers(-128, 128, (2, 3, 5)).astype(np.int8)
+    made = way(rows, scales(0.02, 1 / 256, 1), 3)["output"]
+    for place in product(range(2), range(3)):
+        assert made[place].tolist() == way(rows[place], scales(0.02, 1 / 256, 1), 3)["output"].tolist()

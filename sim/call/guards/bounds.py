@@ -11,6 +11,7 @@ goes unseen.  `lanewise cycles` looks through the accesses of a compiled call wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,14 +94,10 @@ class _Array:
     @property
     def pieces(self) -> Iterator[tuple[int, int]]:
         """The bytes that are elements', as offsets (from, to); those of rows that touch are one piece."""
-        owned, end = self.owned, 0
-        if owned is None:
+        if self.owned is None:
             yield 0, self.placed.size
-            return
-        while (first := owned.find(1, end)) >= 0:
-            end = owned.find(0, first)
-            end = len(owned) if end < 0 else end
-            yield first, end
+        else:
+            yield from (piece.span() for piece in re.finditer(b"\1+", self.owned))
 
     def breach(self, access: _Access) -> Breach | None:
         """What is wrong with an access near the array."""
