@@ -305,6 +305,7 @@ def test_products_of_bytes_that_are_added_up_become_one_instruction(
         (*BY_PAIRS[:3], "uadalp v0.4s, v1.8h"),
         (*BY_PAIRS[:3], "saddw v0.4s, v0.4s, v1.4h"),  # half of it
         BY_PAIRS[::2],
+        (BY_PAIRS[0], BY_PAIRS[0].replace("v3", "v4"), BY_PAIRS[2], BY_PAIRS[2].replace("v3", "v4")),  # of one half
         (*TOGETHER[:2], "sadalp v0.4s, v3.8h", "sadalp v4.4s, v3.8h"),  # twice
         ("smlal v3.8h, v1.8b, v2.8b", *TOGETHER[1:]),  # added to what was there
     ],

@@ -18,11 +18,13 @@ from sim.call.guards.bounds import AccessBounds, StackFrame
 from sim.call.guards.convention import name_of, not_preserved
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.guards.undefined_bytes import SeededBytes
+from sim.call.guards.watch import Watch
 from sim.call.native.code import PATIENCE
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature, parse_prototype
 from sim.machine.errors import MemoryFault
+from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
-from sim.toolchain.compilers import build
+from sim.toolchain.compilers import build, build_text
 from sim.toolchain.image import Segment
 
 WORDS = Signature(
@@ -188,6 +190,17 @@ def test_an_access_outside_of_all_arrays_is_one_of_the_nearest(address: int, kin
     breach = bounds_of_rows().breach(address, 8, False, 0x1000)
     assert breach is not None
     assert (breach.kind, breach.where) == (kind, where)
+
+
+def test_an_access_that_is_allowed_or_a_declared_over_read_is_no_finding() -> None:
+    image = build_text(".globl f\nf: ret\n", ".s")
+    place = PlacedArray(Pointer("a", "uint32", (3,), over_read=4), FIRST, (3,), (1,))
+    watch = Watch(Machine(), image, AccessBounds((place,), (), StackFrame(0x1000, 0)), {})
+    accesses = [(FIRST, 12), (FIRST + 8, 8), (FIRST + 12, 5), (FIRST - 1, 1)]
+    found = [watch.of_access(address, size, False, 0x1000, "ldr", 0x40) for address, size in accesses]
+    assert [None if one is None else (one.kind, one.instruction, one.pc) for one in found] == [
+        None, None, ("over-read", "ldr", 0x40), ("under-read", "ldr", 0x40),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("start", [-1, 11])

@@ -13,7 +13,7 @@ from sim.timing.model.stream import Executed
 
 
 class CodeStep(NamedTuple):
-    """An instruction, and by how many bytes each of its accesses moves from one iteration to the next."""
+    """An instruction, and by how many bytes each of its accesses moves from one iteration to the next, in a loop."""
 
     executed: Executed
     strides: tuple[int, ...]
@@ -60,7 +60,7 @@ def code_of(timed: Loop | Sequence[Executed]) -> TriedCode:
     """The steps of a loop or of a stream."""
     if isinstance(timed, Loop):
         return TriedCode(tuple(map(CodeStep, timed.body, timed.strides)), True)
-    return TriedCode(tuple(CodeStep(one, (0,) * (len(one.loads) + len(one.stores))) for one in timed), False)
+    return TriedCode(tuple(CodeStep(one, ()) for one in timed), False)
 
 
 def places_of(step: CodeStep) -> set[Place]:
