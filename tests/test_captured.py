@@ -82,6 +82,16 @@ def test_numbers_have_so_many_bits_of_either_sign(data: Bytes, key: str, bits: i
     assert refused(data, **{key: "one"}) == f"{key} must be a number, not 'one'"
 
 
+def test_addresses_have_64_bits_and_four_flags_are_told_from_a_whole_register(data: Bytes) -> None:
+    top = (1 << 64) - 4096
+    call = read(
+        data, maps=[[top, PAGE, "r"]], mem=[[top, "three"]], outputs=[[top, 3, "three"]], nzcv=15,
+        regs={"x0": top, "sp": top}, final={"sp": top, "nzcv": 15},
+    )  # fmt: skip
+    assert (call.maps[0][0], call.memory[0][0], call.outputs[0].address) == (top, top, top)
+    assert (call.nzcv, call.registers, call.final) == (15, {"x0": top, "sp": top}, {"sp": top, "nzcv": 15})
+
+
 def test_of_a_long_value_eighty_characters_are_told(data: Bytes) -> None:
     assert refused(data, entry="x" * 100) == f"entry must be a number, not '{'x' * 79}"
     assert refused(data, regs={"y" * 100: 0}) == f"regs has no register '{'y' * 79}"
@@ -106,6 +116,8 @@ def test_of_a_long_value_eighty_characters_are_told(data: Bytes) -> None:
         ({"mem": [[0, "four"]]}, "calls.npz has no key 'four'"),
         ({"outputs": [[0, 3]]}, "outputs must be a list of lists of 3"),
         ({"outputs": [[8, 2, "three"]]}, "the output at 0x8 has 2 bytes, its key 'three' has 3"),
+        ({"outputs": [[8, 1 << 63, "three"]]}, f"the output at 0x8 has {1 << 63} bytes, its key 'three' has 3"),
+        ({"maps": [[0, 1 << 63, "r"]]}, "the maps have more than 1073741824 bytes together"),
         ({"outputs": [[8, "x", "three"]]}, "a length of outputs must be a number, not 'x'"),
         ({"outputs": [["x", 3, "three"]]}, "an address of outputs must be a number, not 'x'"),
         ({"regs": {"x31": 0, "x99": 0}}, "regs has no register 'x31'"),
