@@ -29,7 +29,7 @@ class Planted(NamedTuple):
 
 
 def fifty_functions(seed: int) -> bytes:
-    """Ten times LEAKY_RELU, behind it HARD_SWISH and two times MEAN, and SOFTMAX: of bytes.
+    """Ten times LEAKY_RELU, behind it or behind the input HARD_SWISH, two times MEAN, and SOFTMAX: of bytes.
 
     Of int16, every third seed, LEAKY_RELU two times, as there is no HARD_SWISH.  Scales and slopes are fractions of
     small numbers, of int16 finer ones, and some scales any.
@@ -53,7 +53,10 @@ def fifty_functions(seed: int) -> bytes:
     for number in range(10):
         leaked = tensor(f"leaked{number}", units=0 if number else 3 / 4)  # the first reaches its bounds
         curved = tensor(f"curved{number}")
-        if number % 2 and not wide:  # at most scales hard swish has no ties below zero, and both its roundings are one
+        bent = leaked
+        if not wide and (number > 4 or number % 2):
+            # at most scales hard swish has no ties below zero, and both its roundings are one; some stay as drawn
+            bent = made.inputs[0]
             made.tensors[curved]["scales"][0] = unit * (1 / 2, 3 / 2)[number // 2 % 2]
         slopes = [3 / 4, 5 / 4, 7 / 8, -3 / 4, -7 / 8]
         alpha = float(rng.choice(slopes))
@@ -61,7 +64,7 @@ def fifty_functions(seed: int) -> bytes:
         if wide:
             made.layer("LEAKY_RELU", (leaked,), (curved,), "LeakyReluOptions", Alpha=float(rng.choice(slopes)))
         else:
-            made.layer("HARD_SWISH", (leaked,), (curved,))
+            made.layer("HARD_SWISH", (bent,), (curved,))
         small, other = tensor(f"of_images{number}", (7, 1, 1, 16)), tensor(f"of_all{number}", (4, 4, 16))
         made.layer("MEAN", (leaked, of_images), (small,), "ReducerOptions", KeepDims=True)
         made.layer("MEAN", (leaked, of_others), (other,), "ReducerOptions", KeepDims=False)
