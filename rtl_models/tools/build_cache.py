@@ -182,10 +182,11 @@ def _verilator_make(design: TopModule, purpose: Purpose, scratch: Path) -> tuple
 
 def verilate(design: TopModule, scratch: Path, *flags: str) -> list[Path]:
     """Write the design as C++ into the directory; returns the source files read.  Raises BuildError."""
+    program = str(verilator_program())
     _announce()  # before Verilator, which takes seconds itself
     texts = design.write(scratch, ".sv", ".vlt")
     names = ["--top-module", design.top, "--prefix", _PREFIX, "-Mdir", ".", *design.search]
-    command = [str(verilator_program()), "-cc", *design.leniency, *flags, *names, *texts]
+    command = [program, "-cc", *design.leniency, *flags, *names, *texts]
     _demand(execute(command, scratch, VERILATOR_ROOT=str(verilator_root())), f"Verilator refuses {design.top}")
     read = (scratch / f"{_PREFIX}__ver.d").read_text().partition(" : ")[2].split()
     return [Path(file) for file in read if Path(file).is_absolute()]
