@@ -35,7 +35,7 @@ def test_a_unit_over_axi_gives_what_is_due_with_the_last_beat_marked(unit: str) 
     ("right", "wrong", "told"),
     [
         (".enable_i(s_axis_tready),", ".enable_i(1'b1),", "m_axis was valid and not taken, and has changed"),
-        (".Depth(Latency)", ".Depth(Latency - 1)", "marks of the last beat"),
+        (".Depth(Depth)\n  ) u_last (", ".Depth(Depth - 1)\n  ) u_last (", "marks of the last beat"),
         ("8*k +: 5", "8*k + 1 +: 5", "frame"),
     ],
 )

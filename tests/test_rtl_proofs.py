@@ -291,7 +291,8 @@ def test_the_command_refuses_a_number_of_lanes_that_no_unit_has() -> None:
 def test_the_command_names_the_theorems_of_as_many_lanes_as_asked() -> None:
     result = lanewise("rtl", "prove", "--list", "--lanes", "8", "offset_contribution*not taken stays")
     assert result.stdout.splitlines() == [
-        f"offset_contribution at Lanes 8, Deep {deep}: a result that is not taken stays" for deep in (0, 1)
+        f"offset_contribution at Lanes 8, {depth}: a result that is not taken stays"
+        for depth in ("Deep 0", "Depth 3", "Deep 1")
     ]
 
 
