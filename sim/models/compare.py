@@ -211,12 +211,18 @@ def _made(network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray]) 
     return made
 
 
+def other_numbers(one: AnyArray, other: AnyArray) -> npt.NDArray[np.bool_]:
+    """Where two arrays of one shape have other numbers; what is no number is alike."""
+    wrong: npt.NDArray[np.bool_] = (one != other) & ((one == one) | (other == other))
+    return wrong
+
+
 def _moved(
     network: Network, layer: NetworkLayer, given: Mapping[int, AnyArray], made: AnyArray, which: int = 0
 ) -> LayerReport:
     """Where numbers are only put elsewhere, and nothing is rounded: of one output of the layer."""
     output = given[layer.outputs[which]]
-    wrong = (made != output) & ((made == made) | (output == output))  # what is no number is alike
+    wrong = other_numbers(made, output)
     report = LayerReport(
         layer=layer, outcome="differs" if wrong.any() else "equal", kind=MOVE, output=which, elements=output.size
     )

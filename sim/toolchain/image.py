@@ -244,19 +244,16 @@ class Image:
 
     def inlined_calls(self, address: int) -> tuple[InlinedCall, ...]:
         """The calls by which an instruction came into the function that it is in, the innermost one first."""
-        found = (bisect_right(starts, address) - 1 for starts in self._inlined_starts)
-        calls = [each[at] for each, at in zip(self._inlined_by_depth, found, strict=True) if at >= 0]
-        return tuple(call for call in reversed(calls) if address < call.end)
+        found = [
+            (calls, bisect_right(calls, address, key=lambda call: call.start) - 1) for calls in self._inlined_by_depth
+        ]
+        return tuple(calls[at] for calls, at in reversed(found) if at >= 0 and address < calls[at].end)
 
     @cached_property
     def _inlined_by_depth(self) -> list[list[InlinedCall]]:
         """Those of one depth do not overlap."""
         depths = sorted({call.depth for call in self.inlined})
         return [[call for call in self.inlined if call.depth == depth] for depth in depths]
-
-    @cached_property
-    def _inlined_starts(self) -> list[list[int]]:
-        return [[call.start for call in calls] for calls in self._inlined_by_depth]
 
     def from_debug_information(self, read: Callable[[DWARFInfo], _Result]) -> _Result:
         """What `read` makes of the debug information; ImageError where that is malformed."""

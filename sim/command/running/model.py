@@ -116,6 +116,8 @@ def _compare_recordings(
     as_json: bool, strict: bool,
 ) -> None:  # fmt: skip
     """Every picture that was recorded, and where a runtime is named also what that makes of each."""
+    if against in RUNTIMES and (html_file is not None or strict):
+        raise ModelError("--html and --strict are about one side: leave them out, or leave out the runtime")
     files = [*recordings] if against in RUNTIMES else [*_recorded(against), *recordings]
     pictures = [one for path in files for one in pictures_of(network, read_arrays(path), path.name)]
     title = str(files[0]) if len(files) == 1 else f"{len(files)} recordings"
@@ -125,8 +127,6 @@ def _compare_recordings(
     if against not in RUNTIMES:
         _show(report, html_file, as_json, strict)
         return
-    if html_file is not None or strict:
-        raise ModelError("--html and --strict are about one side: leave them out, or leave out the runtime")
     made = list[Picture]()
     for one in pictures:
         given = inputs_of(network, one.tensors, one.name)

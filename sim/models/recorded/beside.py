@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sim.explanation.explanation import place_of
-from sim.models.compare import LayerReport
+from sim.models.compare import LayerReport, other_numbers
 from sim.models.network import AnyArray, Network, NetworkLayer
 from sim.models.recorded.pictures import Picture
 from sim.models.report import ModelReport
@@ -68,7 +68,7 @@ class BesideReport:
 
     def told(self, one: LayerBeside) -> tuple[str, str]:
         """What the layer is on either side."""
-        return tuple(self._told(side, one) for side in (self.recorded, self.runtime))  # type: ignore[return-value]
+        return self._told(self.recorded, one), self._told(self.runtime, one)
 
     @staticmethod
     def _told(side: ModelReport, one: LayerBeside) -> str:
@@ -130,7 +130,7 @@ def _layer(
             if number in ours.tensors and number in theirs.tensors:
                 is_compared = True
                 x, y = ours.tensors[number], theirs.tensors[number]
-                wrong = np.ones(x.shape, bool) if x.shape != y.shape else (x != y) & ((x == x) | (y == y))
+                wrong = np.ones(x.shape, bool) if x.shape != y.shape else other_numbers(x, y)
                 if x.shape == y.shape and wrong.any():
                     first = tuple(int(place) for place in np.argwhere(wrong)[0])
                     parts = _parts(layer, one, other, ours.tensors, theirs.tensors)

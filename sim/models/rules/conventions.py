@@ -164,7 +164,7 @@ def layers_apart(one: str, other: str) -> LayersApart | None:
             tried, of = tried + left.size, of or f"{example.layer} of {example.type}"
             places = np.flatnonzero(left != right)
             if places.size:
-                at = int(min(places, key=lambda place: _size(example.inputs(int(place)))))
+                at = int(min(places, key=lambda place: sum(map(abs, example.inputs(int(place)).values()))))
                 return LayersApart(
                     names=(one, other), of=f"{example.layer} of {example.type}", verdict="apart", tried=tried,
                     operands=example.inputs(at), results=(left[at].item(), right[at].item()), exact=first.exact(at),
@@ -173,10 +173,6 @@ def layers_apart(one: str, other: str) -> LayersApart | None:
     if not of:
         return None
     return LayersApart(names=(one, other), of=of, verdict="not told apart", tried=tried, operands={})
-
-
-def _size(inputs: Mapping[str, int]) -> int:
-    return sum(map(abs, inputs.values()))
 
 
 def _scale(units: float, zero: int = 0) -> TensorScale:
