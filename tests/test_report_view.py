@@ -14,7 +14,7 @@ from rich.console import Console
 from sim.call.coverage import Coverage
 from sim.call.native.share import NativeShare
 from sim.check.report import Mismatch, Outcome, Report
-from sim.shrink.literal import literal
+from sim.shrink.literal import statement
 from sim.view.report import show_report
 
 DIGEST = "0123456789abcdef"
@@ -249,7 +249,7 @@ def test_of_failures_in_the_same_lane_only_what_differs_is_told_again() -> None:
 
 def told_of(**inputs: Any) -> list[str]:
     """How an input set that was shrunk is shown; its JSON has it as it is."""
-    lines = "\n".join(f"    {name} = {literal(value).text}" for name, value in inputs.items())
+    lines = "\n".join(f"    {statement(name, value)}" for name, value in inputs.items())
     shrunk = f"shrunk to 1 of 9 output lanes:\n{lines}"
     made = Report(kernel="f", compiler="", seed=1, outcomes=[DIFFERS], reproduce="", shrunk=shrunk)
     out = io.StringIO()
@@ -273,6 +273,7 @@ def test_a_shrunk_input_set_of_many_numbers_is_cut_on_the_terminal_alone() -> No
     (np.where(np.arange(256) == 252, 1, 0).astype(np.uint8), '    a = np.full(256, 0, "uint8"); a[252] = 1'),
     (np.where(np.arange(600) < 2, np.float32("nan"), np.float32(-1.5)).reshape(3, 200),
      '    a = np.full((3, 200), -1.5, "float32"); a[0, 0] = float("nan"); a[0, 1] = float("nan")'),
+    (np.where(np.arange(400) == 7, -0.0, 0.0), '    a = np.full(400, 0.0, "float64"); a[7] = -0.0'),
 ])  # fmt: skip
 def test_of_a_long_array_of_one_number_the_others_are_shown_by_statements_that_make_it(array: Any, text: str) -> None:
     (shown,) = told_of(a=array)

@@ -15,7 +15,7 @@ from sim.check.report import Outcome
 from sim.check.vectors import Vectors
 from sim.kernels.inputs import choices, counts_of, cut, edited, fitted, is_valid, sizes_of
 from sim.kernels.kernel import Inputs, Kernel
-from sim.shrink.literal import literal
+from sim.shrink.literal import literal, statement
 from sim.shrink.search import AVAILABLE, smallest_indices, smallest_window
 from sim.shrink.trial import MISMATCH, TRIED_INSTRUCTIONS, UNENDING, Failure, Trial, alone
 
@@ -39,7 +39,7 @@ class Shrunk:
 
     def told(self, whole: Outcome) -> str:
         """The inputs as Python literals, and what they give if that is not what the whole set gave."""
-        lines = [f"    {name} = {literal(value).text}" for name, value in self.inputs.items()]
+        lines = [f"    {statement(name, value)}" for name, value in self.inputs.items()]
         alone = self.outcome if self.outcome is not whole else None
         said = [f"  gives {alone.failure.splitlines()[0]}"] if alone is not None else []
         return "\n".join([f"{self.text}:", *lines, *said])

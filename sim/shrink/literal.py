@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from sim.kernels.kernel import Inputs
+
+_LONG: Final = 600
+"""Letters of an expression from which on its array may be made by statements."""
 
 
 class PythonLiteral(NamedTuple):
@@ -25,6 +29,24 @@ def literal(value: Any) -> PythonLiteral:
     """The expression that makes an input set, or a part of one, again."""
     imports: dict[str, None] = {}
     return PythonLiteral(_text(value, imports), tuple(sorted(imports)))
+
+
+def statement(name: str, value: Any) -> str:
+    """What makes a value again under a name: of a long array that is one number nearly everywhere that number, and the
+    others by their places.
+    """
+    expression = literal(value).text
+    whole = f"{name} = {expression}"
+    if len(whole) <= _LONG or not expression.startswith("np.array("):
+        return whole
+    numbers = {place: _number(number.item()) for place, number in np.ndenumerate(value)}
+    ((common, _),) = Counter(numbers.values()).most_common(1)
+    shape = value.size if value.ndim == 1 else value.shape
+    made = [f'{name} = np.full({shape}, {common}, "{value.dtype}")']
+    for place, number in numbers.items():
+        if number != common:
+            made.append(f"{name}[{', '.join(map(str, place))}] = {number}")
+    return min(whole, "; ".join(made), key=len)
 
 
 def is_literal(value: Any) -> bool:

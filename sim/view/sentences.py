@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 _LONGEST = 600
 _NUMBER = re.compile(r'(?<![\w.])(?:-?\d[\w.+-]*|float\("[^"]*"\))')
-_ARRAY = re.compile(r'    (\w+) = np\.array\((\[.*\]), ("\w+")\)')
-_PART = re.compile(r"[\[\]]|[^\[\], ]+")
 
 
 def counted(number: int, what: str) -> str:
@@ -22,40 +19,13 @@ def cut(text: str, width: int) -> str:
 
 
 def without_many_numbers(text: str, rest: str) -> str:
-    """A shrunk input set as a person reads it: of a long array that is one number nearly everywhere the others by their
-    places, another long line cut, with how many numbers it has, and where the `rest` is.
-    """
+    """A shrunk input set as a person reads it: of a long line how many numbers it has, and where the `rest` is."""
     told = []
     for line in text.splitlines():
-        if len(line) > _LONGEST:
-            line = min(line, _by_places(line), key=len)
         if len(line) > _LONGEST:
             line = f"{line[:_LONGEST].rpartition(', ')[0]}, ... ({len(_NUMBER.findall(line)):,} numbers; {rest})"
         told.append(line)
     return "\n".join(told)
-
-
-def _by_places(line: str) -> str:
-    """The statement that makes an array as two: one number everywhere, and then the others; else as it is."""
-    found = _ARRAY.fullmatch(line)
-    if found is None:
-        return line
-    name, items, dtype = found.groups()
-    place, shape, numbers = [-1], dict[int, int](), dict[tuple[int, ...], str]()
-    for part in _PART.findall(items[1:-1]):
-        if part == "]":
-            place.pop()
-            continue
-        place[-1] += 1
-        shape[len(place)] = place[-1] + 1
-        if part == "[":
-            place.append(-1)
-        else:
-            numbers[tuple(place)] = part
-    ((common, _),) = Counter(numbers.values()).most_common(1)
-    extents = str(tuple(shape.values())) if len(shape) > 1 else str(shape[1])
-    others = [f"{name}[{', '.join(map(str, at))}] = {number}" for at, number in numbers.items() if number != common]
-    return "; ".join([f"    {name} = np.full({extents}, {common}, {dtype})", *others])
 
 
 def until_then(wrong: int, done: int, what: str, how: str) -> str:
