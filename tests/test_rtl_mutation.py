@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -290,6 +291,28 @@ def test_what_lies_beyond_a_word_is_no_part_of_it_in_the_simulator_as_in_equatio
     netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": text}), tmp_path)
     written = netlist.simulated(netlist.mutants(1, SEED))
     assert (">>" in written, "+:" in written) == (True, False), "Verilator takes a place modulo the bits of the word"
+
+
+STAGES = """
+module small (input logic clk_i, input logic [7:0] a_i, output logic [7:0] result_o);
+  logic [7:0] first_q, second_q, third_q;
+  always_ff @(posedge clk_i) begin
+    first_q  <= a_i;
+    second_q <= first_q ^ 8'h55;
+    third_q  <= second_q + first_q;
+  end
+  assign result_o = third_q;
+endmodule
+"""
+
+
+def test_of_the_words_of_a_module_those_alone_come_in_bits_of_which_a_mutant_drives_one(tmp_path: Path) -> None:
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": STAGES}), tmp_path)
+    of_second = [one for one in netlist.mutants(100, SEED) if " -port Q " in one.command and "second_q" in one.words]
+    written = netlist.simulated(of_second)
+    declared = [line.split()[-1].rstrip(";") for line in written.splitlines() if re.match(r"  (wire|reg) ", line)]
+    assert {"first_q", "third_q"} <= set(declared)
+    assert [name for name in declared if name.startswith("second_q")] == [f"second_q_{bit}" for bit in range(8)]
 
 
 LOST = """
