@@ -25,6 +25,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from isa.errors import LanewiseError
 from sim.toolchain.dwarf.code_lines import CodeLines, InlinedCall, SourceLine, code_lines
+from sim.toolchain.mangled import functions_called
 
 LARGEST_IMAGE = 256 << 20  # bytes of memory: far above any kernel, far below what a corrupt header asks for
 
@@ -202,10 +203,18 @@ class Image:
         return next((name for name, place in self.absent.items() if address in place), None)
 
     def symbol(self, name: str) -> Symbol:
-        """The defined symbol of that name; ImageError with near names when there is none."""
+        """The defined symbol of that name, or that of the C++ function that a source calls so: `scaled` of `scaled<3>`.
+
+        ImageError with near names when there is none, and with all of them where several functions are called so.
+        """
         if name in self.symbols:
             return self.symbols[name]
-        if calls := [call for call in self.inlined if call.function == name]:
+        if called := functions_called(name, self.symbols):
+            if len(called) == 1:
+                return self.symbols[next(iter(called))]
+            told = ", ".join(f"{linked} ({source})" for linked, source in sorted(called.items()))
+            raise ImageError(f"{self.path} has {len(called)} functions {name!r}: give one of {told}")
+        if calls := [call for call in self.inlined if name in (call.function, call.function.partition("<")[0])]:
             raise ImageError(f"{self.path} has {name!r} only where it was inlined: {self._callers_of(calls)}")
         # Those in no segment are of debug information, where the assembler's own labels are kept.
         names = [

@@ -10,6 +10,7 @@ from sim.toolchain import archive
 from sim.toolchain.archive import Member
 from sim.toolchain.compilers import build, build_text, compiled, compiler_version, is_source, link
 from sim.toolchain.image import Image, ImageError, Symbol, defined_globals, nearest, producers, require_aarch64
+from sim.toolchain.mangled import functions_called
 from sim.toolchain.relocations import relocated
 from sim.toolchain.starting import constructed, free_room, resolved
 from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
@@ -73,10 +74,10 @@ def open_image(
         try:
             image = _linked(path, files, base, f"--undefined={symbol}")
         except ImageError:
-            _require_defined(path, members, symbol)
+            _defined(path, members, symbol)
             raise
         if symbol not in image.symbols:
-            _require_defined(path, members, symbol)
+            image = _linked(path, files, base, *(f"--undefined={name}" for name in _defined(path, members, symbol)))
     elif content.startswith(_BITCODE):
         raise ImageError(f"{path} is LLVM bitcode, not machine code; compile it without -flto")
     elif beside:
@@ -171,16 +172,19 @@ def _content(path: Path) -> bytes:
         raise ImageError(f"cannot read {path}: {error.strerror}; {advice}") from error
 
 
-def _require_defined(path: Path, members: list[Member], symbol: str) -> None:
-    """What may be wrong with a library, found by looking into all of it: a second for two thousand members."""
+def _defined(path: Path, members: list[Member], symbol: str) -> Iterable[str]:
+    """The symbol, or the C++ functions that a source calls so, found by looking into all of a library: a second for two
+    thousand members.  Raises ImageError where it has neither, with what may be wrong with it.
+    """
     code = [member for member in members if not member.content.startswith(_BITCODE)]
     names = [name for member in code for name in defined_globals(f"{path}({member.name})", member.content)]
-    if symbol not in names and len(code) < len(members):
+    if found := [symbol] if symbol in names else list(functions_called(symbol, dict.fromkeys(names))):
+        return found
+    if len(code) < len(members):
         raise ImageError(f"{path} has members of LLVM bitcode, not machine code; compile them without -flto")
-    if symbol not in names and any(_GCC_LTO in member.content for member in members):
+    if any(_GCC_LTO in member.content for member in members):
         raise ImageError(f"{path} has members without machine code, made by gcc -flto; compile them without -flto")
-    if symbol not in names:
-        raise ImageError(f"{path} defines no symbol {symbol!r}; it defines {nearest(symbol, names)}")
+    raise ImageError(f"{path} defines no symbol {symbol!r}; it defines {nearest(symbol, names)}")
 
 
 def _from_member(library: Path, name: str, base: int, with_it: Mapping[str, bytes]) -> Image:

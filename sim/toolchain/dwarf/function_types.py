@@ -5,6 +5,7 @@ Source: DWARF 5, sections 3.3 (subprograms), 5.1 to 5.7 (types).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,7 @@ from sim.kernels.signature import (
     VectorArgument,
 )
 from sim.toolchain.image import Image, ImageError
+from sim.toolchain.mangled import functions_called
 from sim.toolchain.objects import open_image
 
 _QUALIFIERS: Final = ("DW_TAG_typedef", "DW_TAG_volatile_type", "DW_TAG_restrict_type", "DW_TAG_atomic_type")
@@ -47,6 +49,8 @@ _DECLARED: Final = {
 }
 """By the word before a name; without one it is C's typedef, or any type of C++."""
 _BFLOAT: Final = "__bf16"
+_DECLARED_AT: Final = "DW_AT_specification"
+"""Of a function that is defined outside of the namespace or class that it is declared in."""
 _DEEPEST: Final = 32
 """Types within types; C's own limits are far below what a malformed file may nest."""
 
@@ -57,8 +61,10 @@ def function_signature(image: Image, name: str) -> Signature:
     A pointer to constants is an input, any other both in and out.  Raises ImageError where the debug information
     does not have the function, says of it what no signature can, or is malformed.
     """
+    called = {} if name in image.symbols else functions_called(name, image.symbols)
+    names = {name, *called, *(whole.rpartition("::")[2] for whole in called.values())}
     try:
-        return image.from_debug_information(lambda dwarf: _signature(dwarf, name))
+        return image.from_debug_information(lambda dwarf: _signature(dwarf, name, names))
     except _Unknown as unknown:
         raise ImageError(f"{name!r} of {image.path} cannot be called by its debug information: {unknown}") from None
 
@@ -181,11 +187,12 @@ class _Unknown(ImageError):
     """Why a function cannot be called, to be put into a sentence."""
 
 
-def _signature(dwarf: Any, name: str) -> Signature:
-    """Of the first definition that has that name or is linked by it."""
-    for entry in (die for unit in dwarf.iter_CUs() for die in unit.get_top_DIE().iter_children()):
-        names = (_text(entry, "DW_AT_linkage_name"), _text(entry, "DW_AT_name"))
-        if entry.tag == "DW_TAG_subprogram" and name in names and "DW_AT_declaration" not in entry.attributes:
+def _signature(dwarf: Any, name: str, names: Set[str]) -> Signature:
+    """Of the first definition that is linked by one of these names or, where that is not said, has it."""
+    for entry in (each for unit in dwarf.iter_CUs() for each in _subprograms(unit.get_top_DIE())):
+        declared = entry.get_DIE_from_attribute(_DECLARED_AT) if _DECLARED_AT in entry.attributes else entry
+        own = _text(declared, "DW_AT_linkage_name") or _text(declared, "DW_AT_name")
+        if own in names and "DW_AT_declaration" not in entry.attributes:
             break
     else:
         raise _Unknown(
@@ -208,6 +215,17 @@ def _signature(dwarf: Any, name: str) -> Signature:
     if isinstance(result, Struct) and not result.by_pointer and not result.pointers:
         return Signature(arguments, "", result)
     raise _Unknown(f"{name!r} returns what is no number, vector or structure of numbers")
+
+
+def _subprograms(scope: Any, depth: int = 0) -> Iterator[Any]:
+    """The functions of a unit, those in namespaces too."""
+    if depth > _DEEPEST:
+        raise _Unknown("its namespaces are nested too deeply")
+    for entry in scope.iter_children():
+        if entry.tag == "DW_TAG_subprogram":
+            yield entry
+        elif entry.tag == "DW_TAG_namespace":
+            yield from _subprograms(entry, depth + 1)
 
 
 def _argument(die: Any, unnamed: str) -> Argument:
