@@ -83,6 +83,32 @@ def test_a_layer_that_was_spoilt_is_the_first_apart(net: Path) -> None:
     assert apart.layer.number == 1
 
 
+@pytest.mark.slow
+def test_several_pictures_are_compared_as_the_command_compares_them(net: Path) -> None:
+    """Behind each other in arrays, and as files of a folder: a layer that parts in the second alone."""
+    network, of = read_network(net), []
+    for convention in ("double_rounding", "double_rounding"):
+        inputs = inputs_of(net)
+        of.append(inputs | {name: made.copy() for name, made in run_network(network, inputs, convention).items()})
+    name = network.output_of(network.layers[1]).name
+    of[1][name].flat[0] ^= 64
+    folder = net.with_name("device")
+    folder.mkdir()
+    for at, arrays in enumerate(of):
+        np.savez(folder / f"{at}.npz", allow_pickle=False, **arrays)
+    printed = json.loads(lanewise("model", net, "--against", folder, "--json").stdout)
+    several = (
+        folder,
+        sorted(folder.iterdir()),
+        of,
+        {name: np.concatenate([one[name] for one in of]) for name in of[0]},
+    )
+    reports = [compare_network(net, one) for one in several]
+    assert all([layer.as_json() for layer in one.layers] == printed["layers"] for one in reports)
+    assert [report.pictures for report in reports[:2]] == [["0.npz", "1.npz"]] * 2
+    assert [report.first_apart is not None and report.first_apart.pictures for report in reports] == [(1,)] * 4
+
+
 @pytest.mark.parametrize(("act", "sentence"), [
     (lambda net: read_network(net.with_name("none.tflite")), "there is no file "),
     (lambda net: run_network(read_network(net), {}), "inputs has no "),
@@ -90,6 +116,10 @@ def test_a_layer_that_was_spoilt_is_the_first_apart(net: Path) -> None:
     (lambda net: run_network(read_network(net), {"none": np.zeros(1)}), "computes no tensor 'none'"),
     (lambda net: compare_network(net, {}, convention="half"), "there is no convention 'half' that layers could be"),
     (lambda net: compare_network(net, "somebody"), "somebody is neither a file nor one of litert"),
+    (lambda net: compare_network(net, net.parent), "the folder .* has no .npz file"),
+    (lambda net: compare_network(net, []), "nothing is given to compare with"),
+    (lambda net: compare_network(net, ["litert", {}]), "litert is run here and the others were recorded"),
+    (lambda net: compare_network(net, {}, inputs=inputs_of(net)), "inputs are what a runtime is given: "),
 ])  # fmt: skip
 def test_what_is_not_of_a_network_is_refused_in_a_sentence(
     act: Callable[[Path], object], sentence: str, net: Path

@@ -184,6 +184,36 @@ def test_the_layer_that_parts_both_is_told_with_what_it_is_on_either_side(
     assert "parts" in printed
 
 
+@pytest.mark.slow
+def test_a_runtime_is_given_each_picture_of_its_inputs(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes one at a time, and is wrong in the one whose first number is 7."""
+
+    def wrong(network: Network, tensors: dict[int, Array]) -> None:
+        tensors[network.layers[LAST].outputs[0]].ravel()[0] ^= int(tensors[network.inputs[0]].ravel()[0] == 7)
+
+    runtime(monkeypatch, "double_rounding", wrong)
+    network = read_tflite(path)
+    inputs = [drawn_inputs(network, seed)[network.inputs[0]] for seed in range(3)]
+    for at, given in enumerate(inputs):
+        given.ravel()[0] = 7 * (at == 1)
+    np.savez(tmp_path / "inputs.npz", x=np.concatenate(inputs))
+    found, _ = asked(path, "--against", "litert", "--inputs", tmp_path / "inputs.npz", exit_code=1)
+    assert [one["pictures"] for one in found["layers"] if one["outcome"] == "differs"] == [[1]]
+    assert (found["seed"], len(found["pictures"])) == (None, 3)
+
+
+@pytest.mark.parametrize("given", [("--inputs",), ("--against",)])
+def test_a_kernel_is_run_on_one_picture(given: tuple[str], path: Path, tmp_path: Path) -> None:
+    of = behind(pictures(path, "double_rounding", "double_rounding"))
+    np.savez(tmp_path / "two.npz", **(of if given == ("--against",) else {"x": of["x"]}))
+    replaced = ("--layer", LAST, "--kernel", "fully_connected")
+    refused = lanewise("model", path, *replaced, *given, tmp_path / "two.npz")
+    said = f"a kernel is run on one picture, and {tmp_path / 'two.npz'} has 2: give one of them"
+    assert (refused.exit_code, said in refused.stderr) == (2, True), refused.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Final
 
 from sim.explanation.tensor_file import read_arrays
 from sim.golden.registry.conventions import CONVENTIONS
-from sim.models.compare import compared, tensors_by_name
+from sim.models.compare import tensors_by_name
 from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
 from sim.models.network import AnyArray, ModelError, Network
 from sim.models.onnx_file import read_onnx
+from sim.models.recorded.beside import BesideReport, beside
+from sim.models.recorded.pictures import Picture, compared_pictures, pictures_of
 from sim.models.report import ModelReport
 from sim.models.rules.conventions import layer_conventions
 from sim.models.runtimes.litert import RESOLVERS, litert_tensors
@@ -29,6 +32,7 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
     "onnx-reference": onnx_reference_tensors,
 }
 """What runs a network here, by the name that `against` has for it."""
+Recorded = str | Path | Mapping[str, AnyArray]
 _IN_REALS: Final = {"fp32": "product_xnnpack"}
 """The convention of layers that is scaling in float32."""
 
@@ -62,27 +66,96 @@ def run_network(
 
 
 def compare_network(
-    file: Path | str, against: str | Path | Mapping[str, AnyArray], inputs: Mapping[str, AnyArray] | None = None,
+    file: Path | str, against: Recorded | Sequence[Recorded], inputs: Mapping[str, AnyArray] | None = None,
     seed: int = 1, convention: str | None = None,
 ) -> ModelReport:  # fmt: skip
     """Say of each layer which convention makes what somebody's runtime computed, and which layer is the first to part.
 
-    `against` are the tensors of the other side: arrays by name, a file of them (.npz), or a
-    runtime that is run here: litert, litert-no-delegate, litert-reference, tflite-micro, onnxruntime, onnx-reference.
-    A runtime is given `inputs`, arrays by name, or numbers that are drawn from `seed`.  Of a `convention` that is
-    expected a layer departs that may be it and is another.  Raises ModelError for what is not of the network and for a
-    convention that there is not, PackageMissing where a package is not installed, TensorError for a file of no arrays.
+    `against` is a runtime that is run here (litert, litert-no-delegate, litert-reference, tflite-micro, onnxruntime,
+    onnx-reference), or the tensors of the other side: arrays by name, a file of them (.npz), a folder of such files, or
+    several of these.  What has more pictures than the network takes at once is compared picture by picture.  A runtime
+    is given `inputs`, arrays by name, or numbers that are drawn from `seed`.  Of a `convention` that is expected a
+    layer departs that may be it and is another.  Raises ModelError for what is not of the network and for a convention
+    that there is not, PackageMissing where a package is not installed, TensorError for a file of no arrays.
     """
     expected = "" if convention is None else expected_convention(convention)
     path, network = Path(file), read_network(file)
-    if isinstance(against, Mapping):
-        tensors, drawn, name = tensors_by_name(network, against), None, "the given tensors"
-    else:
-        given = None if inputs is None else tensors_by_name(network, inputs)
-        tensors, drawn = tensors_against(network, path, str(against), given, "inputs", seed)
-        name = str(against)
-    layers = compared(network, tensors, name, expected)
-    return ModelReport(network=network, against=name, seed=drawn, layers=layers, expected=expected)
+    given = None if inputs is None else pictures_of(network, inputs, "inputs")
+    sides = [against] if isinstance(against, str | Path | Mapping) else [*against]
+    return compared_with(network, side_of(network, path, sides, given, seed), expected)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Side:
+    """What a network is compared with: pictures under one name.
+
+    `runtime` is what made them here, "" where somebody recorded them, and `seed` drew its inputs, or None.
+    """
+
+    name: str
+    pictures: Sequence[Picture]
+    runtime: str = ""
+    seed: int | None = None
+
+
+def side_of(
+    network: Network, file: Path, against: Sequence[Recorded], inputs: Sequence[Picture] | None, seed: int
+) -> Side:
+    """What one runtime makes of the inputs, of numbers drawn from `seed` without them; or else what was recorded.
+
+    Raises ModelError where it is neither, and as `pictures_of` does.
+    """
+    runtime = next((str(one) for one in against if not isinstance(one, Mapping) and str(one) in RUNTIMES), "")
+    if runtime and len(against) > 1:
+        raise ModelError(f"{runtime} is run here and the others were recorded: compare with either")
+    if runtime:
+        given = [Picture("inputs", drawn_inputs(network, seed))] if inputs is None else inputs
+        return of_runtime(network, file, runtime, given, seed if inputs is None else None)
+    if inputs is not None:
+        raise ModelError("inputs are what a runtime is given: with a recording they are those that were recorded")
+    arrays = [found for one in against for found in _recorded(one)]
+    if not arrays:
+        raise ModelError("nothing is given to compare with")
+    pictures = [one for name, found in arrays for one in pictures_of(network, found, Path(name).name)]
+    return Side(name=arrays[0][0] if len(arrays) == 1 else f"{len(arrays)} recordings", pictures=pictures)
+
+
+def of_runtime(
+    network: Network, file: Path, runtime: str, pictures: Sequence[Picture], seed: int | None = None
+) -> Side:
+    """What a runtime makes of the inputs that are among the tensors of each picture."""
+    inputs = [inputs_of(network, one.tensors, one.name) for one in pictures]
+    made = [RUNTIMES[runtime](file, network, given) for given in inputs]
+    found = [Picture(one.name, tensors) for one, tensors in zip(pictures, made, strict=True)]
+    return Side(name=runtime, pictures=found, runtime=runtime, seed=seed)
+
+
+def _recorded(one: Recorded) -> list[tuple[str, Mapping[str, AnyArray]]]:
+    """Arrays by name: as they are given, of a file, or of every .npz in a folder; with what each is called."""
+    if isinstance(one, Mapping):
+        return [("the given tensors", one)]
+    path = Path(one)
+    if not path.exists():
+        raise ModelError(f"{one} is neither a file nor one of {', '.join(RUNTIMES)}")
+    files = sorted(path.glob("*.npz")) if path.is_dir() else [path]
+    if not files:
+        raise ModelError(f"the folder {one} has no .npz file")
+    return [(str(file), read_arrays(file)) for file in files]
+
+
+def compared_with(network: Network, side: Side, expected: str = "") -> ModelReport:
+    """The report of a network beside what somebody computed, whose layers may be expected to be one convention."""
+    layers = compared_pictures(network, side.pictures, side.runtime, expected)
+    names = [one.name for one in side.pictures] if len(side.pictures) > 1 else []
+    return ModelReport(
+        network=network, against=side.name, seed=side.seed, layers=layers, expected=expected, pictures=names
+    )
+
+
+def compared_beside(network: Network, recorded: Side, runtime: Side, expected: str = "") -> BesideReport:
+    """What was recorded beside what a runtime made of the same pictures."""
+    ours, theirs = compared_with(network, recorded, expected), compared_with(network, runtime, expected)
+    return beside(network, ours, theirs, recorded.pictures, runtime.pictures)
 
 
 def expected_convention(name: str) -> str:
@@ -92,18 +165,6 @@ def expected_convention(name: str) -> str:
         near = ", ".join(get_close_matches(name, known)) or "listed by `lanewise conventions`"
         raise ModelError(f"there is no convention {name!r} that layers could be: the nearest are {near}")
     return expected
-
-
-def tensors_against(
-    network: Network, file: Path, against: str, given: Mapping[int, AnyArray] | None, source: str, seed: int
-) -> tuple[dict[int, AnyArray], int | None]:
-    """The tensors of a file or of a runtime, and the seed of the inputs; those `given` to it are of `source`."""
-    if against not in RUNTIMES:
-        if not Path(against).exists():
-            raise ModelError(f"{against} is neither a file nor one of {', '.join(RUNTIMES)}")
-        return tensors_by_name(network, read_arrays(Path(against))), None
-    chosen = drawn_inputs(network, seed) if given is None else inputs_of(network, given, source)
-    return RUNTIMES[against](file, network, chosen), seed if given is None else None
 
 
 def inputs_of(network: Network, given: Mapping[int, AnyArray], source: str) -> dict[int, AnyArray]:

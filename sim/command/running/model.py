@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -13,14 +13,21 @@ from isa.errors import MISMATCH, MISSING
 from sim.command.options import chosen_kernel, optimisation_flag
 from sim.cycles.cores import chosen_cores
 from sim.explanation.tensor_file import read_arrays
-from sim.models.by_file import RUNTIMES, expected_convention, inputs_of, read_network, tensors_against
-from sim.models.compare import compared, tensors_by_name
+from sim.models.by_file import (
+    RUNTIMES,
+    compared_beside,
+    compared_with,
+    expected_convention,
+    inputs_of,
+    of_runtime,
+    read_network,
+    side_of,
+)
 from sim.models.cycles import NetworkCycles, cycles_of_layers
 from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
 from sim.models.kernel_in_layer import kernel_in_layer
 from sim.models.network import AnyArray, ModelError, Network
-from sim.models.recorded.beside import beside
-from sim.models.recorded.pictures import Picture, compared_pictures, pictures_of
+from sim.models.recorded.pictures import Picture, pictures_of
 from sim.models.report import ModelReport
 from sim.terminal.output import print_json, print_shown, require_one_of, write_file
 from sim.terminal.writable import require_writable
@@ -74,14 +81,11 @@ def model(
         else:
             print_shown(partial(show_network, network))
         return
-    if against is not None and kernel is None and (recordings or against not in RUNTIMES):
-        _compare_recordings(network, file, against, recordings or [], expected, html_file, as_json, strict)
-        return
-    tensors, drawn = _tensors(network, file, against, inputs, seed, convention)
     if layer is not None and kernel is not None:
         if layer >= len(network.layers):
             raise ModelError(f"{network.name} has no layer {layer}: its layers are 0..{len(network.layers) - 1}")
         chosen, flag = chosen_kernel(kernel, mode), optimisation_flag(opt)
+        tensors = _tensors(network, file, against, inputs, seed, convention)
         source = against or f"the golden reference, {convention}"
         run = kernel_in_layer(network, network.layers[layer], chosen, (flag,), tensors, source, convention)
         if as_json:
@@ -92,9 +96,12 @@ def model(
             raise typer.Exit(MISMATCH)
         return
     assert against is not None
-    layers = compared(network, tensors, against, expected)
-    report = ModelReport(network=network, against=against, seed=drawn, layers=layers, expected=expected)
-    _show(report, html_file, as_json, strict)
+    if recordings and against in RUNTIMES:
+        _compare_beside(network, file, against, recordings, expected, html_file is not None or strict, as_json)
+        return
+    given = None if inputs is None else pictures_of(network, read_arrays(inputs), str(inputs))
+    side = side_of(network, file, [against, *(recordings or [])], given, seed)
+    _show(compared_with(network, side, expected), html_file, as_json, strict)
 
 
 def _show(report: ModelReport, html_file: Path | None, as_json: bool, strict: bool) -> None:
@@ -111,31 +118,15 @@ def _show(report: ModelReport, html_file: Path | None, as_json: bool, strict: bo
         raise typer.Exit(MISSING)
 
 
-def _compare_recordings(
-    network: Network, file: Path, against: str, recordings: Sequence[Path], expected: str, html_file: Path | None,
-    as_json: bool, strict: bool,
+def _compare_beside(
+    network: Network, file: Path, runtime: str, recordings: Sequence[Path], expected: str, is_of_one: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
-    """Every picture that was recorded, and where a runtime is named also what that makes of each."""
-    if against in RUNTIMES and (html_file is not None or strict):
+    """Every picture that was recorded, and what a runtime makes of the inputs of each."""
+    if is_of_one:
         raise ModelError("--html and --strict are about one side: leave them out, or leave out the runtime")
-    files = [*recordings] if against in RUNTIMES else [*_recorded(against), *recordings]
-    pictures = [one for path in files for one in pictures_of(network, read_arrays(path), path.name)]
-    title = str(files[0]) if len(files) == 1 else f"{len(files)} recordings"
-    names = [one.name for one in pictures] if len(pictures) > 1 else []
-    layers = compared_pictures(network, pictures, "", expected)
-    report = ModelReport(network=network, against=title, seed=None, layers=layers, expected=expected, pictures=names)
-    if against not in RUNTIMES:
-        _show(report, html_file, as_json, strict)
-        return
-    made = list[Picture]()
-    for one in pictures:
-        given = inputs_of(network, one.tensors, one.name)
-        made.append(Picture(one.name, RUNTIMES[against](file, network, given)))
-    of_runtime = ModelReport(
-        network=network, against=against, seed=None, layers=compared_pictures(network, made, against, expected),
-        expected=expected, pictures=names,
-    )  # fmt: skip
-    found = beside(network, report, of_runtime, pictures, made)
+    recorded = side_of(network, file, recordings, None, 0)
+    found = compared_beside(network, recorded, of_runtime(network, file, runtime, recorded.pictures), expected)
     if as_json:
         print_json("model-beside", found.as_json())
     else:
@@ -146,25 +137,21 @@ def _compare_recordings(
         raise typer.Exit(MISSING)
 
 
-def _recorded(against: str) -> list[Path]:
-    """The file, or all that are in the folder, by name."""
-    path = Path(against)
-    if not path.exists():
-        raise ModelError(f"{against} is neither a file nor one of {', '.join(RUNTIMES)}")
-    if not path.is_dir():
-        return [path]
-    found = sorted(path.glob("*.npz"))
-    if not found:
-        raise ModelError(f"the folder {against} has no .npz file")
-    return found
-
-
 def _tensors(
     network: Network, file: Path, against: str | None, inputs: Path | None, seed: int, convention: str
-) -> tuple[dict[int, AnyArray], int | None]:
-    """The tensors of the other side, or without one those of the golden reference; and the seed of the inputs."""
-    given = None if inputs is None else tensors_by_name(network, read_arrays(inputs))
+) -> Mapping[int, AnyArray]:
+    """What a kernel is run on: the one picture of the other side, or without one what the golden reference makes."""
+    given = None if inputs is None else pictures_of(network, read_arrays(inputs), str(inputs))
     if against is not None:
-        return tensors_against(network, file, against, given, str(inputs), seed)
-    chosen = drawn_inputs(network, seed) if given is None else inputs_of(network, given, str(inputs))
-    return forward(network, chosen, convention), seed if given is None else None
+        pictures = side_of(network, file, [against], given, seed).pictures
+    elif given is None:
+        pictures = [Picture("inputs", drawn_inputs(network, seed))]
+    else:
+        pictures = given
+    if len(pictures) > 1:
+        side = against or inputs
+        raise ModelError(f"a kernel is run on one picture, and {side} has {len(pictures)}: give one of them")
+    (one,) = pictures
+    if against is not None:
+        return one.tensors
+    return forward(network, inputs_of(network, one.tensors, one.name), convention)
