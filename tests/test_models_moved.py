@@ -15,7 +15,7 @@ from sim.models.forward import drawn_inputs, forward
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
 from sim.view.rounding.model import apart_sentences, told_of_layer
-from support.tflite_models import ModelWriter, cutting_net, moving_net, splitting_net
+from support.tflite_models import ModelWriter, cutting_net, gathering_net, moving_net, splitting_net
 
 Array = npt.NDArray[Any]
 PAD, JOIN, TURN = range(3)
@@ -53,6 +53,9 @@ def with_element(name: str, place: tuple[int, ...], number: int) -> Callable[[di
         (cutting_net(dtype="int16"), 1, "stepped", (0, 1, 1, 2), "x", (1, 3, 3, 2)),
         (cutting_net(), 4, "both", (1, 2, 1, 1, 0), "smaller", (1, 2, 1, 0)),
         (cutting_net(), 7, "row", (4, 2), "x", (0, 4, 3, 2)),
+        (gathering_net(), 0, "rows", (1, 1, 1, 4), "table", (3, 1, 4)),
+        (gathering_net(), 1, "columns", (1, 0, 2), "x", (1, 0, 2)),
+        (gathering_net(dtype="int16"), 2, "each", (0, 1, 1), "x", (0, 1, 4)),
     ],
 )  # fmt: skip
 def test_it_is_told_from_where_an_element_is_moved(

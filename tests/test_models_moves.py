@@ -1,4 +1,4 @@
-"""PAD, CONCATENATION and TRANSPOSE: numbers in other places, what is told where one is wrong, and a network of them."""
+"""PAD, CONCATENATION, TRANSPOSE, GATHER and their like: numbers in other places, and what is told of a wrong one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sim.models.computed import computed
 from sim.models.forward import drawn_inputs, forward
 from sim.models.network import ModelError, Network
 from sim.models.tflite_file import read_tflite
-from support.tflite_models import ModelWriter, cutting_net, moving_net
+from support.tflite_models import ModelWriter, cutting_net, gathering_net, moving_net
 
 PAD, JOIN, TURN = range(3)
 
@@ -81,6 +81,36 @@ def test_numbers_are_cut_chosen_and_stacked(seed: int, dtype: str, tmp_path: Pat
     assert [report.outcome for report in compared(network, tensors)] == ["equal"] * 8
 
 
+@pytest.mark.parametrize(("dtype", "places"), [("int8", "int32"), ("uint8", "int64"), ("int16", "int32")])
+def test_numbers_are_gathered_from_the_places_that_are_named(dtype: str, places: str, tmp_path: Path) -> None:
+    network = read(gathering_net(2, dtype, places), tmp_path)
+    x = drawn_inputs(network, 1)[network.inputs[0]]
+    tensors = forward(network, {network.inputs[0]: x}, "fp32")
+    made = {network.tensors[number].name: array for number, array in tensors.items()}
+    for place in np.ndindex(2, 3, 2, 5):
+        assert made["rows"][place] == made["table"][[[6, 0, 3], [3, 3, 1]][place[0]][place[1]]][place[2:]]
+    for n, row, place in np.ndindex(2, 2, 4):
+        assert made["columns"][n, row, place] == x[n, row, [4, 0, 2, 2][place]]
+    for n, row, place in np.ndindex(2, 2, 3):
+        assert made["each"][n, row, place] == x[n, row, [[0, 4, 1], [3, 3, 2]][n][place]]
+    np.testing.assert_array_equal(made["one"], x[:, :, 3])
+    assert [report.outcome for report in compared(network, tensors)] == ["equal"] * 4
+
+
+def test_places_that_a_layer_before_has_made_are_taken_from_the_recording(tmp_path: Path) -> None:
+    made = ModelWriter()
+    x, table, y = (made.tensor(name, "int8", (size,), 0.5, 7) for name, size in (("x", 3), ("table", 3), ("y", 2)))
+    best = made.tensor("best", "int32", (2,))
+    made.layer("TOPK_V2", (x,), (best,))
+    made.layer("GATHER", (table, best), (y,), "GatherOptions")
+    made.inputs, made.outputs = [x, table], [y]
+    network = read(made, tmp_path)
+    given: dict[int, np.ndarray] = {table: np.array([10, 20, 30], np.int8), best: np.array([2, 0], np.int32)}
+    assert [one.outcome for one in compared(network, given | {y: np.array([30, 10], np.int8)})] == ["skipped", "equal"]
+    assert compared(network, given | {y: np.array([30, 20], np.int8)})[1].first == (1,)
+    assert y not in forward(network, {table: given[table]}, "fp32")
+
+
 @pytest.mark.parametrize("number", [PAD, JOIN, TURN])
 def test_an_element_that_is_another_is_told(number: int, tmp_path: Path) -> None:
     network = read(moving_net(), tmp_path)
@@ -99,7 +129,8 @@ def of_one(operator: str, other: tuple[float, int], numbers: np.ndarray, **optio
     second = made.tensor(
         "second", str(numbers.dtype), numbers.shape, 0.5 if numbers.dtype == "int8" else (), 6, numbers
     )
-    made.layer(operator, (x, second), (y,), "ConcatenationOptions" if options else "", **options)
+    kind = "GatherOptions" if operator == "GATHER" else "ConcatenationOptions"
+    made.layer(operator, (x, second), (y,), kind if options else "", **options)
     made.inputs, made.outputs = [x], [y]
     return made
 
@@ -120,6 +151,15 @@ PADS, SAME = np.zeros((3, 2), np.int32), (0.5, 7)
         (of_one("MAXIMUM", (0.25, 7), np.zeros((1, 2, 3), np.int8)), "its output has another scale than its input"),
         (of_one("MINIMUM", SAME, np.zeros((1, 2, 3), np.int32)), "MINIMUM of int8 and int32 is not computed"),
         (of_one("RESIZE_NEAREST_NEIGHBOR", SAME, np.ones(2, np.int32)), "it is not of images"),
+        (of_one("GATHER", (0.25, 7), np.zeros(1, np.int32)), "its output has another scale than its input"),
+        (of_one("GATHER", SAME, np.array([0, -1], np.int32)), "it names places from -1 to 0, and its axis has 1"),
+        (of_one("GATHER", SAME, np.array([3], np.int32), Axis=2), "it names places from 3 to 3, and its axis has 3"),
+        (of_one("GATHER", SAME, np.zeros(2, np.int32), Axis=3), "its axis is none of its input's"),
+        (of_one("GATHER", SAME, np.zeros(2, np.int32), Axis=-4), "its axis is none of its input's"),
+        (of_one("GATHER", SAME, np.zeros(1, np.int32), BatchDims=1), "or lies in its batches"),
+        (of_one("GATHER", SAME, np.zeros((2, 2), np.int32), Axis=1, BatchDims=1), "or not of as many batches"),
+        (of_one("GATHER", SAME, np.zeros(2, np.float32)), "it has not whole numbers for places"),
+        (of_one("GATHER", SAME, np.zeros(1 << 26, np.int32)), "numbers at a time, and 268,435,456 are allowed"),
         (of_one("TRANSPOSE", SAME, np.array([0, 0, 1], np.int32)), "its tensors do not fit: repeated axis"),
     ],
 )

@@ -1,4 +1,4 @@
-"""AveragePool, Concat, Transpose, Softmax and LeakyRelu of ONNX, as pairs and as operators: what they make."""
+"""AveragePool, Concat, Transpose, Gather, Softmax and LeakyRelu of ONNX, as pairs and as operators: what they make."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sim.models.network import Network, NotComputed
 from sim.models.onnx_file import read_onnx
 from sim.models.report import ModelReport
 from sim.view.rounding.model import shared_sentences
-from support.onnx_models import OnnxWriter, functional_net
+from support.onnx_models import OnnxWriter, PairedWriter, functional_net
 
 OPERATORS = {
     "AveragePool": "QLinearAveragePool",
@@ -128,6 +128,90 @@ def test_axes_are_turned(tmp_path: Path) -> None:
     made = network_of(tmp_path, "Transpose")
     with pytest.raises(NotComputed, match="its output has another scale than its input"):
         computed(made, made.layers[0], {made.inputs[0]: x})
+
+
+def gathered_net(folder: Path, paired: bool, places: np.ndarray, scales: list[tuple[float, int]], axis: int) -> Network:
+    """Places along an axis of x, by a constant, between pairs or of the bytes as they are."""
+    made = PairedWriter({"x": scales[0], "y": scales[1]})
+    named = made.constant("places", places)
+    if paired:
+        made.layer("Gather", ["x"], "y", named, axis=axis)
+    else:
+        made.nodes.append(helper.make_node("Gather", ["x", named], ["y"], axis=axis))
+    return read(made.content(SHAPE, "y"), folder)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("places", [np.array([[3, 0], [-1, -4]], np.int64), np.array(2, np.int32)], ids=["some", "one"])
+def test_places_that_are_named_are_gathered(paired: bool, places: np.ndarray, tmp_path: Path) -> None:
+    """Those below zero count from the end."""
+    network, x = gathered_net(tmp_path, paired, places, [SCALES[0]] * 2, -1), drawn()
+    y = made_by(network, x)
+    assert (network.layers[0].operator, y.shape) == ("Gather", (2, 3, 5, *places.shape))
+    for at in np.ndindex(y.shape):
+        assert y[at] == x[at[:3]][places[at[3:]]]
+    other = y.copy()
+    other[(1, 2, 4, *places.shape)[: y.ndim - places.ndim] + (0,) * places.ndim] ^= 1
+    (report,) = compared(network, {network.inputs[0]: x, network.outputs[0]: other})
+    assert report.moved is not None
+    assert (report.moved.tensor, report.moved.place) == ("x", (1, 2, 4, 3 if places.ndim else 2))
+
+
+@pytest.mark.parametrize(
+    ("places", "axis", "message"),
+    [(np.array([5]), 2, "its tensors do not fit"), (np.array([0.5], np.float32), 2, "not whole numbers for places"),
+     (np.zeros(1 << 24, np.int32), 0, "numbers at a time")],
+)  # fmt: skip
+def test_places_that_there_are_not_are_one_sentence(
+    places: np.ndarray, axis: int, message: str, tmp_path: Path
+) -> None:
+    network = gathered_net(tmp_path, True, places, [SCALES[0]] * 2, axis)
+    with pytest.raises(NotComputed, match=message):
+        computed(network, network.layers[0], {**network.constants, network.inputs[0]: drawn()})
+    network = gathered_net(tmp_path, True, np.array([1]), SCALES, axis)
+    with pytest.raises(NotComputed, match="its output has another scale than its input"):
+        computed(network, network.layers[0], {**network.constants, network.inputs[0]: drawn()})
+
+
+MOVED: dict[str, tuple[list[np.ndarray], dict[str, Any]]] = {
+    "Transpose": ([], {"perm": [0, 2, 1, 3]}),
+    "Reshape": ([np.array([2, -1])], {}),
+    "Flatten": ([], {}),
+    "Squeeze": ([np.array([0])], {}),
+    "Unsqueeze": ([np.array([0])], {}),
+    "Gather": ([np.array([1, 0])], {"axis": 1}),
+    "MaxPool": ([], {"kernel_shape": [1, 1]}),
+    "Resize": ([np.array([], np.float32), np.array([], np.float32), np.array([2, 3, 5, 4])], {"mode": "nearest"}),
+}
+
+
+def rectified_net(folder: Path, operator: str, dtype: str) -> Network:
+    """That operator, which moves the numbers of x, and a Relu, between pairs."""
+    constants, options = MOVED[operator]
+    made, shape = PairedWriter(dict.fromkeys("xy", SCALES[0]), dtype), (1 if operator == "Squeeze" else 2, *SHAPE[1:])
+    named = [made.constant(f"how{place}", of) for place, of in enumerate(constants)]
+    made.nodes += [
+        helper.make_node("DequantizeLinear", ["x", *made.pairs["x"]], ["real"]),
+        helper.make_node(operator, ["real", *named], ["moved"], **options),
+        helper.make_node("Relu", ["moved"], ["bounded"]),
+        helper.make_node("QuantizeLinear", ["bounded", *made.pairs["y"]], ["y"]),
+    ]
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return read(made.content(shape, "y", kind, versions=(16, 8)), folder)
+
+
+@pytest.mark.parametrize("operator", MOVED)
+def test_numbers_that_are_moved_and_bounded_by_a_relu_are_at_least_zero(operator: str, tmp_path: Path) -> None:
+    network = rectified_net(tmp_path, operator, "uint8")
+    (layer,) = network.layers
+    assert (layer.operator, layer.options["FusedActivationFunction"]) == (operator, "RELU")
+    x = drawn(network.tensors[network.inputs[0]].shape or ())
+    y, zero = made_by(network, x), SCALES[0][1]
+    plain = x[:, [1, 0]] if operator == "Gather" else x.swapaxes(1, 2) if operator == "Transpose" else x
+    np.testing.assert_array_equal(y.ravel(), [max(zero, int(q)) for q in plain.ravel()])
+    assert (y == zero).any()
+    (report,) = compared(network, {network.inputs[0]: x, network.outputs[0]: y})
+    assert report.outcome == "equal"
 
 
 WINDOWS: list[dict[str, Any]] = [

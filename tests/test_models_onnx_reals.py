@@ -55,12 +55,13 @@ def transposed_net(
 
 def resized_net(
     folder: Path, image: tuple[int, ...], sizes: tuple[int, ...] | None = None, scales: tuple[float, ...] | None = None,
-    pairs: str = "xy", relu: bool = False, dtype: str = "uint8", **options: Any,
+    pairs: str = "xy", relu: bool = False, dtype: str = "uint8", part: tuple[float, ...] | None = None, **options: Any,
 ) -> Network:  # fmt: skip
-    """Resize between pairs of these tensors' scales; "" for bytes as they are."""
+    """Resize between pairs of these tensors' scales; "" for bytes as they are; `part` is what is cut out."""
     made = OnnxWriter()
-    more = ["", made.constant("scales", np.array(scales, np.float32))] if scales else []
-    more = more or ["", "", made.constant("sizes", np.array(sizes, np.int64))]
+    roi = "" if part is None else made.constant("part", np.array(part, np.float32))
+    more = [roi, made.constant("scales", np.array(scales, np.float32))] if scales else []
+    more = more or [roi, "", made.constant("sizes", np.array(sizes, np.int64))]
     if pairs:
         x, y = (made.scale(name, *SCALES[of], dtype) for name, of in zip("xy", pairs, strict=True))
         made.nodes.append(helper.make_node("DequantizeLinear", x, ["real"]))
@@ -278,6 +279,77 @@ def test_real_numbers_between_four_are_rounded_as_upstream_does_it(coordinates: 
         assert float(made[place]) == float(number)
 
 
+def weights_around(at: Fraction, before: int, a: Fraction, excludes: bool) -> list[tuple[int, Fraction, Fraction]]:
+    """Four places, what each counts and the sum of that, each operation in float32."""
+    r, first = float32_nearest, floor(at)
+    s = r(at - first)
+
+    def far(x: Fraction) -> Fraction:
+        return r(r(r(r(r(r(a * x) - r(5 * a)) * x) + r(8 * a)) * x) - r(4 * a))
+
+    def near(x: Fraction) -> Fraction:
+        return r(r(r(r(r(r(a + 2) * x) - r(a + 3)) * x) * x) + 1)
+
+    weights = [far(r(s + 1)), near(s), near(r(1 - s)), far(r(2 - s))]
+    places, total = [first + by for by in range(-1, 3)], Fraction(1)
+    if excludes:
+        weights = [one if 0 <= at < before else Fraction(0) for at, one in zip(places, weights, strict=True)]
+        total = Fraction(0)
+        for one in weights:
+            total = r(total + one)
+    return [(min(max(at, 0), before - 1), one, total) for at, one in zip(places, weights, strict=True)]
+
+
+@pytest.mark.parametrize("excludes", [0, 1])
+@pytest.mark.parametrize("a", [-0.75, -0.5])
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_real_numbers_lie_between_sixteen(coordinates: str, a: float, excludes: int, tmp_path: Path) -> None:
+    """All bits, each product and sum in float32, and the bytes that a layer makes of them."""
+    r, x, (rows, columns) = float32_nearest, drawn((1, 1, 3, 4)), (5, 3)
+    lines = [resize_onnx.Stretch(of, to, np.float32(to) / np.float32(of)) for of, to in ((3, rows), (4, columns))]
+    reals = np.array([float(real(q)) for q in x.ravel().tolist()], np.float32).reshape(x.shape)
+    made = resize_onnx.between_sixteen(reals, lines[0], lines[1], coordinates, np.float32(a), bool(excludes))
+    output, exact = np.zeros((1, 1, rows, columns), np.uint8), Fraction(a)
+    down, along = ([weights_around(lies_at(at, by.before, by.behind, Fraction(float(by.scale)), coordinates), by.before,
+                                   exact, bool(excludes)) for at in range(by.behind)] for by in lines)  # fmt: skip
+    for row, column in np.ndindex(rows, columns):
+        total = Fraction(0)
+        for i, of_row, sum_of_rows in down[row]:
+            in_row = Fraction(0)
+            for j, of_column, sum_of_columns in along[column]:
+                in_row = r(in_row + r(r(of_column / sum_of_columns) * real(int(x[0, 0, i, j]))))
+            total = r(total + r(r(in_row * of_row) / sum_of_rows))
+        assert float(made[0, 0, row, column]) == float(total)
+        output[0, 0, row, column] = quantized(total)
+    options: dict[str, Any] = {"mode": "cubic", "cubic_coeff_a": a, "exclude_outside": excludes}
+    sizes = (1, 1, rows, columns)
+    network = resized_net(tmp_path, x.shape, sizes, coordinate_transformation_mode=coordinates, **options)
+    report = report_of(network, x, output)
+    assert (report.outcome, report.kind) == ("equal", "interpolation")
+    assert "round_even_then_offset" in report.conventions
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_a_part_is_cut_out_and_what_lies_outside_is_the_stated_number(mode: str, tmp_path: Path) -> None:
+    """Rows from the middle on by halves, of which the last four lie outside; columns from the last to the first."""
+    x = drawn((1, 2, 5, 4))
+    options: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": "tf_crop_and_resize"}
+    part = (0, 0, 0.5, 1, 1, 1, 1.5, 0)
+    network = resized_net(tmp_path, x.shape, (1, 2, 9, 7), part=part, extrapolation_value=-0.7, **options)
+    y = forward(network, {number_of(network, "x"): x}, "fp32")[number_of(network, "y")]
+    np.testing.assert_array_equal(y[:, :, 5:], np.full((1, 2, 4, 7), quantized(Fraction(float(np.float32(-0.7))))))
+    for row in range(3):  # every other row and column lies on one of the image
+        assert y[0, 0, 2 * row, ::2].tolist() == [quantized(real(int(q))) for q in x[0, 0, 2 + row, ::-1]]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_what_stays_as_large_stays_as_it_is(mode: str, tmp_path: Path) -> None:
+    """Whatever the scale, of which a tenth is no pixel."""
+    x = drawn((1, 2, 5, 4))
+    network = resized_net(tmp_path, x.shape, scales=(1, 1, 1.1, 1.2), mode=mode, pairs="xx")
+    np.testing.assert_array_equal(forward(network, {number_of(network, "x"): x}, "fp32")[number_of(network, "y")], x)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 def test_bytes_that_are_resized_as_such_are_cut(dtype: str, tmp_path: Path) -> None:
     """Towards zero, whatever they stand for; the zero point of a pair is one of them then."""
@@ -334,17 +406,24 @@ def test_sizes_by_scales_are_cut(tmp_path: Path) -> None:
 
 def test_a_relu_behind_bounds_real_numbers(tmp_path: Path) -> None:
     x = drawn((1, 2, 3, 4))
-    for mode in ("nearest", "linear"):
+    for mode in ("nearest", "linear", "cubic"):
         network = resized_net(tmp_path, x.shape, (1, 2, 6, 8), relu=True, pairs="xx", mode=mode)
         made = forward(network, {number_of(network, "x"): x}, "fp32")[number_of(network, "y")]
         assert (made.min(), made.max() > 200) == (SCALES["x"][1], True)
 
 
+CUT = {"coordinate_transformation_mode": "tf_crop_and_resize"}
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"mode": "cubic"}, "a resize that is cubic, half_pixel, round_prefer_floor is not computed"),
-        ({"coordinate_transformation_mode": "tf_crop_and_resize"}, "a resize that is nearest, tf_crop_and_resize"),
+        ({"mode": "cubic", "pairs": ""}, "its output has no scale that it could be quantized by"),
+        ({"mode": "cubic", "cubic_coeff_a": 3e38}, "its numbers leave float32"),
+        ({"coordinate_transformation_mode": "half_pixel_symmetric"}, "a resize that is nearest, half_pixel_symmetric"),
+        ({**CUT, "part": (0, 0, 0, 0, 1, 1, 1.5, 1), "pairs": "xx"}, "it reaches outside of the image, where bytes"),
+        ({**CUT, "part": (0, 0, 1, 1)}, "what is cut out is not a beginning and an end of each of four axes"),
+        ({**CUT, "part": (0, 0, 0, 0, 1, 1, float("inf"), 1)}, "what is cut out is not a beginning and an end"),
         ({"sizes": (1, 3, 3, 4)}, "other axes than rows and columns are resized"),
         ({"sizes": (3, 4)}, "it states no scale or size of each of four axes"),
         ({"sizes": (1, 2, 1 << 20, 1 << 20)}, "it takes"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+import numpy as np
+
 from sim.models.layers import Computed, Inputs, moved
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.models.operators import onnx as onnx_layers
@@ -39,12 +41,16 @@ def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
         raise NotComputed("the operator is not among those that are computed")
     if not layer.outputs:
         raise NotComputed("it has no output")
-    whole = () if layer.operator in (*_MOVES, *_OF_REAL_NUMBERS) else (*layer.inputs[:2], *layer.outputs[:1])
+    operands = layer.inputs[: 1 if layer.operator == "Resize" else 2]  # whose second is a part of the image
+    whole = () if layer.operator in (*_MOVES, *_OF_REAL_NUMBERS) else (*operands, *layer.outputs[:1])
     for number in whole:  # a bias may be a real number
         tensor = network.tensors[number] if number >= 0 else None
         if tensor is not None and tensor.dtype.startswith("float"):
             raise NotComputed(f"{tensor.name or f'tensor {number}'} is {tensor.dtype}, not quantized")
     try:
-        return compute(network, layer, given)
+        made = compute(network, layer, given)
+        if isinstance(made, np.ndarray) and layer.options.get("FusedActivationFunction", "NONE") != "NONE":
+            return onnx_functions.rectified_move(network, layer, made)
+        return made
     except (ValueError, IndexError, TypeError) as error:  # shapes that do not go together, attributes of other types
         raise NotComputed(f"its tensors do not fit: {str(error).splitlines()[0]}") from None

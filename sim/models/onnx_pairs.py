@@ -18,7 +18,7 @@ _BIASED: Final = ("Conv", "ConvTranspose", "Gemm")
 OPERANDS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "PRelu"), 2),
     **dict.fromkeys(("GlobalAveragePool", "AveragePool", "Sigmoid", "Tanh", "Softmax", "LeakyRelu", "Concat"), 1),
-    **dict.fromkeys(("MaxPool", "Resize", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze"), 1),
+    **dict.fromkeys(("MaxPool", "Resize", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Gather"), 1),
 }
 """What may stand between, and how many of its inputs are quantized; of Concat all."""
 PAIRED: Final = (

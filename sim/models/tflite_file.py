@@ -40,6 +40,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "StridedSliceOptions": ("BeginMask", "EndMask", "EllipsisMask", "NewAxisMask", "ShrinkAxisMask", "Offset"),
     "PackOptions": ("Axis",),
     "UnpackOptions": ("Axis",),
+    "GatherOptions": ("Axis", "BatchDims"),
     "ResizeNearestNeighborOptions": ("AlignCorners", "HalfPixelCenters"),
     "ResizeBilinearOptions": ("AlignCorners", "HalfPixelCenters"),
     "ConcatenationOptions": ("Axis", "FusedActivationFunction"),

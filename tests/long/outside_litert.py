@@ -24,7 +24,15 @@ from sim.models.tflite_file import read_tflite
 from support.planted_elements import fifty_other_layers
 from support.planted_layers import fifty_layers
 from support.tflite_elements import bounded_net, elements_net
-from support.tflite_models import ModelWriter, cutting_net, mlp_of_16_bits, moving_net, small_net, splitting_net
+from support.tflite_models import (
+    ModelWriter,
+    cutting_net,
+    gathering_net,
+    mlp_of_16_bits,
+    moving_net,
+    small_net,
+    splitting_net,
+)
 
 NAMED = {
     "litert": "product_xnnpack of scales_in_float32",
@@ -99,6 +107,20 @@ def test_every_layer_that_cuts_chooses_and_stacks_is_reproduced(
             run = tflite_micro_tensors if runtime == "tflite-micro" else partial(litert_tensors, runtime=runtime)
             reports = compared(network, run(path, network, given))
             assert {one.outcome for one in reports} == {"equal"}, (seed, dtype, [one.reason for one in reports])
+
+
+@pytest.mark.parametrize("runtime", [*NAMED, "tflite-micro"])
+def test_every_layer_that_gathers_is_reproduced(runtime: str, tmp_path: Path) -> None:
+    """TensorFlow Lite Micro gathers int8 by int32 alone."""
+    is_micro = runtime == "tflite-micro"
+    for dtype in ("int8",) if is_micro else ("int8", "uint8", "int16"):
+        for places in ("int32",) if is_micro else ("int32", "int64"):
+            path = tmp_path / "net.tflite"
+            path.write_bytes(gathering_net(3, dtype, places).content())
+            network = read_tflite(path)
+            run = tflite_micro_tensors if is_micro else partial(litert_tensors, runtime=runtime)
+            reports = compared(network, run(path, network, drawn_inputs(network, 3)))
+            assert {one.outcome for one in reports} == {"equal"}, (dtype, [one.reason for one in reports])
 
 
 @pytest.mark.parametrize("runtime", NAMED)

@@ -1,4 +1,4 @@
-"""AveragePool, Concat, Transpose, Softmax and LeakyRelu in ONNX Runtime, as pairs and as operators, every one named."""
+"""AveragePool, Concat, Transpose, Gather, Softmax and LeakyRelu in ONNX Runtime, as pairs and operators, each named."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_models_onnx_functions import OPERATORS, SCALES, network_of, read
+from test_models_onnx_functions import MOVED, OPERATORS, SCALES, gathered_net, network_of, read, rectified_net
 
 from sim.golden.layers.softmax import SoftmaxScales, by_shifted_table, in_reals
 from sim.models.compare import LayerReport, compared
@@ -85,6 +85,27 @@ def test_the_largest_of_windows_dilated_and_beyond_the_image_are_the_same(tmp_pa
         }
         network = network_of(tmp_path, "MaxPool", True, [(0.03, 120)] * 2, 22, (2, 3, 7, 6), **options)
         assert report_of(network, rng.integers(0, 256, (2, 3, 7, 6)).astype(np.uint8), tmp_path).outcome == "equal"
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_places_that_are_named_are_the_same(paired: bool, tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    for number in range(NETS):
+        axis = number % 8 - 4
+        length = (2, 3, 5, 4)[axis]
+        places = rng.integers(-length, length, rng.integers(1, 4, number % 3)).astype(("int32", "int64")[number % 2])
+        network = gathered_net(tmp_path, paired, places, [(0.03, 120)] * 2, axis)
+        x = rng.integers(0, 256, (2, 3, 5, 4)).astype(np.uint8)
+        assert report_of(network, x, tmp_path).conventions == ("exact",), (axis, places)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("operator", MOVED)
+def test_what_is_moved_and_bounded_by_a_relu_is_the_same(operator: str, dtype: str, tmp_path: Path) -> None:
+    network = rectified_net(tmp_path, operator, dtype)
+    x = drawn_inputs(network, 1)[network.inputs[0]]
+    report = report_of(network, x, tmp_path)
+    assert (report.outcome, report.reason) == ("equal", "")
 
 
 def test_averages_of_dilated_windows_are_those_of_onnxs_reference(tmp_path: Path) -> None:

@@ -107,6 +107,51 @@ def test_every_image_between_four_numbers_is_named(coordinates: str, dtype: str,
     assert ("bilinear_in_float32_cut",) in told
 
 
+@pytest.mark.parametrize("excludes", [0, 1])
+@pytest.mark.parametrize("coordinates", COORDINATES)
+def test_every_image_between_sixteen_numbers_is_named(coordinates: str, excludes: int, tmp_path: Path) -> None:
+    """By sizes and by scales, of one scale and of two, and by two coefficients."""
+    rng = np.random.default_rng(15)
+    for number, (before, behind) in enumerate(SIZES):
+        x = rng.integers(0, 256, (2, 3, *before)).astype(np.uint8)
+        scales = (1.0, 1.0, *(max(to / of * 1.03, 1.0 / of) for of, to in zip(before, behind, strict=True)))
+        options: dict[str, Any] = {"coordinate_transformation_mode": coordinates, "exclude_outside": excludes}
+        options |= {"mode": "cubic", "cubic_coeff_a": (-0.75, -0.5)[number % 2]}
+        for sized in ({"sizes": (2, 3, *behind)}, {"scales": scales}):
+            for pairs in ("xx", "xy"):
+                network = resized_net(tmp_path, x.shape, **sized, pairs=pairs, **options)
+                report = report_of(network, x, tmp_path)
+                assert "round_even_then_offset" in report.conventions, (before, behind, sized, pairs, report)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_every_part_that_is_cut_out_is_named(mode: str, tmp_path: Path) -> None:
+    """Inside of the image and beyond it, with what is stated for that, and where it stays as large."""
+    rng, outcomes = np.random.default_rng(16), set()
+    for number, (before, behind) in enumerate([*SIZES, ((5, 4), (5, 4))] * 4):
+        x = rng.integers(0, 256, (2, 3, *before)).astype(np.uint8)
+        part = np.concatenate([np.zeros(2), rng.uniform(-0.3, 0.6, 2), np.ones(2), rng.uniform(0.4, 1.4, 2)])
+        options: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": "tf_crop_and_resize"}
+        options |= {"extrapolation_value": (0.0, 0.9)[number % 2], "part": tuple(part.tolist())}
+        for pairs in ("xx", "xy"):
+            network = resized_net(tmp_path, x.shape, (2, 3, *behind), pairs=pairs, **options)
+            report = report_of(network, x, tmp_path)
+            outcomes.add(report.outcome)
+            is_refused = report.outcome == "skipped" and "it reaches outside of the image" in report.reason
+            assert report.outcome == "equal" or (is_refused and (mode, pairs) == ("nearest", "xx")), (part, report)
+    assert "equal" in outcomes
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("pairs", ["", "xx", "xy"])
+def test_what_stays_as_large_is_the_same(mode: str, pairs: str, tmp_path: Path) -> None:
+    if (mode, pairs) == ("cubic", ""):
+        pytest.skip("ONNX Runtime has no cubic of bytes")
+    x = np.random.default_rng(17).integers(0, 256, (2, 3, 5, 4)).astype(np.uint8)
+    network = resized_net(tmp_path, x.shape, scales=(1, 1, 1.1, 1.2), mode=mode, pairs=pairs)
+    assert report_of(network, x, tmp_path).outcome == "equal"
+
+
 @pytest.mark.parametrize("nearest", NEAREST)
 @pytest.mark.parametrize("coordinates", COORDINATES)
 def test_every_nearest_number_is_taken(coordinates: str, nearest: str, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ VERSIONS |= dict.fromkeys(("PAD", "CONCATENATION", "TRANSPOSE", "SLICE", "STRIDE
 VERSIONS |= dict.fromkeys(
     ("SUB", "SPLIT", "SPLIT_V", "RESIZE_BILINEAR", "TRANSPOSE_CONV", "BATCH_MATMUL", "ABS", "UNPACK"), 3
 )
+VERSIONS |= {"GATHER": 5}
 VERSIONS |= dict.fromkeys(("ABS", "L2_NORMALIZATION"), 2)
 VERSIONS |= dict.fromkeys(("RELU", "RELU6", "PACK", "RESIZE_NEAREST_NEIGHBOR"), 2)
 """Of an operator, from which on it takes int8."""
@@ -299,6 +300,32 @@ def splitting_net(seed: int = 1, dtype: str = "int8") -> ModelWriter:
     made.layer("SPLIT_V", (x, *by), lengths, "SplitVOptions", NumSplits=2)
     made.layer("UNPACK", (x,), rows, "UnpackOptions", Num=3, Axis=1)
     made.inputs, made.outputs = [x], [*thirds, *lengths, *rows]
+    return made
+
+
+def gathering_net(seed: int = 1, dtype: str = "int8", of_places: str = "int32") -> ModelWriter:
+    """Rows of a table, columns of an image, of each row the ones that are named for it, and a single one."""
+    rng, made = np.random.default_rng(seed), ModelWriter()
+    zero = 0 if dtype == "int16" else int(rng.integers(0, 100))
+
+    def tensor(name: str, of: Sequence[int], data: npt.NDArray[Any] | None = None) -> int:
+        return made.tensor(name, dtype, of, 0.05, zero, data)
+
+    def places(name: str, of: Any) -> int:
+        numbers = np.array(of, of_places)
+        return made.tensor(name, of_places, numbers.shape, data=numbers)
+
+    limits = np.iinfo(dtype)
+    table = tensor("table", (7, 2, 5), rng.integers(limits.min, limits.max, (7, 2, 5)).astype(dtype))
+    x, rows, columns = tensor("x", (2, 2, 5)), tensor("rows", (2, 3, 2, 5)), tensor("columns", (2, 2, 4))
+    each, one = tensor("each", (2, 2, 3)), tensor("one", (2, 2))
+    named = places("named", ((6, 0, 3), (3, 3, 1)))
+    made.layer("GATHER", (table, named), (rows,), "GatherOptions")
+    made.layer("GATHER", (x, places("turned", (4, 0, 2, 2))), (columns,), "GatherOptions", Axis=-1)
+    by_row = places("by row", ((0, 4, 1), (3, 3, 2)))
+    made.layer("GATHER", (x, by_row), (each,), "GatherOptions", Axis=2, BatchDims=1)
+    made.layer("GATHER", (x, places("single", 3)), (one,), "GatherOptions", Axis=2)
+    made.inputs, made.outputs = [x], [rows, columns, each, one]
     return made
 
 

@@ -193,7 +193,8 @@ def _largest(network: Network, layer: NetworkLayer, given: Inputs) -> Pooled:
     lowest = int(np.iinfo(x.dtype).min)
     size = tuple(layer.options.get("kernel_shape", ()))
     found = patches_of_image(x.astype(np.int64) - lowest, size, layer.options).max(axis=(4, 5)) + lowest
-    return Pooled(sums=found.transpose(0, 3, 1, 2), counts=None, dtype=str(x.dtype))
+    minimum, maximum = _bounds(network, layer) if "FusedActivationFunction" in layer.options else (None, None)
+    return Pooled(sums=found.transpose(0, 3, 1, 2), counts=None, dtype=str(x.dtype), minimum=minimum, maximum=maximum)
 
 
 def _average_of_all(network: Network, layer: NetworkLayer, given: Inputs) -> Requantized:

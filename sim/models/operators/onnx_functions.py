@@ -137,6 +137,17 @@ def _turned(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return np.transpose(operand(layer, 0, given), None if order is None else tuple(order))
 
 
+def _gathered(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """The places along an axis that the second input names, in its shape; those below zero count from the end."""
+    require_one_scale(network, layer)
+    x, places, axis = operand(layer, 0, given), operand(layer, 1, given), int(layer.options.get("axis", 0))
+    if places.dtype.kind not in "iu" or not -x.ndim <= axis < x.ndim:
+        raise NotComputed("it has not whole numbers for places, or no such axis")
+    axis %= x.ndim
+    require_size((*x.shape[:axis], *places.shape, *x.shape[axis + 1 :]))
+    return np.asarray(np.take(x, places, axis))
+
+
 def byte_scale(network: Network, layer: NetworkLayer, given: Inputs) -> TensorScale:
     """The one scale of the first input; raises NotComputed for other than bytes."""
     x, scale = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]])
@@ -157,6 +168,13 @@ def rectified(layer: NetworkLayer, numbers: npt.NDArray[np.float32]) -> npt.NDAr
     return np.maximum(numbers, np.float32(0)) if "FusedActivationFunction" in layer.options else numbers
 
 
+def rectified_move(network: Network, layer: NetworkLayer, moved: AnyArray) -> FromReals:
+    """Of numbers that are only moved, between pairs, what a Relu behind leaves of them."""
+    scale = one_scale(network, layer)
+    reals = dequantized(moved, scale.scales[0], scale.zero_point)
+    return FromReals(numbers=rectified(layer, reals), scale=scale)
+
+
 def one_scale(network: Network, layer: NetworkLayer) -> TensorScale:
     """That of the output; raises NotComputed where it has one for each channel."""
     scale = scale_of(network.output_of(layer))
@@ -173,5 +191,5 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     **dict.fromkeys(("Softmax", "QLinearSoftmax"), _softmax),
     **dict.fromkeys(("Concat", "QLinearConcat"), _joined),
 }
-TURNS: Final = {"Transpose": _turned}
+TURNS: Final = {"Transpose": _turned, "Gather": _gathered}
 """Of any type."""

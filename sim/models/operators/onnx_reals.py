@@ -14,7 +14,16 @@ from typing import Any, Final
 import numpy as np
 
 from sim.explanation.rule import CandidateRule
-from sim.golden.layers.resize_onnx import COORDINATES, NEAREST, Stretch, between_four, nearest_places
+from sim.golden.layers.resize_onnx import (
+    COORDINATES,
+    CROPPED,
+    NEAREST,
+    Stretch,
+    between_four,
+    between_sixteen,
+    lies_outside,
+    nearest_places,
+)
 from sim.golden.layers.transposed_in_float32 import transposed_in_float32
 from sim.models.layers import ByRules, Computed, FromReals, Inputs, operand, scale_of, to_reals
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, TensorScale, require_size
@@ -131,17 +140,17 @@ def _pair(options: Mapping[str, Any], name: str, default: int) -> Sequence[int]:
 
 
 def _resized(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals | ByRules | AnyArray:
-    """Rows and columns of images, each the nearest, or between four numbers; to any scale."""
+    """Rows and columns of images, each the nearest, or between four numbers or sixteen; to any scale."""
     x, options = operand(layer, 0, given), layer.options
     mode, coordinates = options.get("mode", "nearest"), options.get("coordinate_transformation_mode", "half_pixel")
     nearest = options.get("nearest_mode", "round_prefer_floor")
-    if mode not in ("nearest", "linear") or coordinates not in COORDINATES or nearest not in NEAREST:
+    if mode not in ("nearest", "linear", "cubic") or coordinates not in COORDINATES or nearest not in NEAREST:
         raise NotComputed(f"a resize that is {mode}, {coordinates}, {nearest} is not computed")
     if options.get("antialias") or "axes" in options or options.get("keep_aspect_ratio_policy", "stretch") != "stretch":
         raise NotComputed("it is resized without aliases, along some axes, or in proportion")
     if x.dtype not in (np.int8, np.uint8) or x.ndim != 4 or not x.size:
         raise NotComputed(f"it is not of images of bytes, but {x.dtype} with {x.ndim} axes")
-    rows, columns = _stretches(layer, given, x.shape)
+    rows, columns = _stretches(layer, given, x.shape, coordinates)
     shape = (*x.shape[:2], rows.behind, columns.behind)
     require_size((_AT_ONCE, *shape))
     before, behind = network.tensors[layer.inputs[0]].scale, network.output_of(layer).scale
@@ -150,26 +159,43 @@ def _resized(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals 
         or behind is None
         or (np.array_equal(before.scales, behind.scales) and np.array_equal(before.zero_points, behind.zero_points))
     )
-    is_plain = "FusedActivationFunction" not in options
-    if mode == "nearest":
-        places = [nearest_places(one, coordinates, nearest) for one in (rows, columns)]
-        if is_same and is_plain:
-            return np.asarray(x[:, :, places[0]][:, :, :, places[1]])
-        reals = to_reals(network, layer, given).exact[:, :, places[0]][:, :, :, places[1]]
-        return FromReals(numbers=rectified(layer, reals), scale=one_scale(network, layer))
+    is_bytes, is_copied = is_same and "FusedActivationFunction" not in options, shape == x.shape
+    beyond, outside = np.float32(options.get("extrapolation_value", 0.0)), lies_outside(rows, columns, coordinates)
+
+    def resized(images: AnyArray) -> AnyArray:
+        """In the type of the images, of which real numbers lie between others."""
+        if is_copied:
+            return images
+        if mode == "nearest":
+            places = [nearest_places(one, coordinates, nearest) for one in (rows, columns)]
+            made = images[:, :, places[0]][:, :, :, places[1]]
+        elif mode == "linear":
+            made = between_four(images, rows, columns, coordinates)
+        else:
+            a, excludes = np.float32(options.get("cubic_coeff_a", -0.75)), bool(options.get("exclude_outside"))
+            made = between_sixteen(images, rows, columns, coordinates, a, excludes)
+        return np.where(outside, beyond.astype(made.dtype), made)
+
+    if mode == "nearest" and is_bytes:
+        if outside.any() and not is_copied:
+            raise NotComputed("it reaches outside of the image, where bytes as they are and those of pairs differ")
+        return resized(x)
     rules: list[CandidateRule] = []
-    dtype = network.output_of(layer).dtype
     if before is not None and behind is not None:
-        reals = between_four(to_reals(network, layer, given).exact, rows, columns, coordinates)
-        made, to = rectified(layer, reals), one_scale(network, layer)
-        rules += quantizing_rules(made.ravel(), to.scales[0], to.zero_point, np.dtype(dtype))
-    if is_same and is_plain:
-        rules.append(CutInterpolation(between_four(x.astype(np.float32), rows, columns, coordinates).ravel()))
-    return _by_place(rules, shape, dtype)
+        with np.errstate(all="ignore"):  # a file may have any coefficient
+            reals, to = rectified(layer, resized(to_reals(network, layer, given).exact)), one_scale(network, layer)
+        if not np.isfinite(reals).all():
+            raise NotComputed("its numbers leave float32")
+        if mode == "nearest":
+            return FromReals(numbers=reals, scale=to)
+        rules += quantizing_rules(reals.ravel(), to.scales[0], to.zero_point, np.dtype(network.output_of(layer).dtype))
+    if mode == "linear" and is_bytes and np.iinfo(x.dtype).min <= beyond <= np.iinfo(x.dtype).max:
+        rules.append(CutInterpolation(resized(x.astype(np.float32)).ravel()))
+    return _by_place(rules, shape, network.output_of(layer).dtype)
 
 
-def _stretches(layer: NetworkLayer, given: Inputs, shape: Sequence[int]) -> tuple[Stretch, Stretch]:
-    """Of rows and columns, by scales or by sizes; other axes stay as they are."""
+def _stretches(layer: NetworkLayer, given: Inputs, shape: Sequence[int], coordinates: str) -> tuple[Stretch, Stretch]:
+    """Of rows and columns, by scales or by sizes, and where a part is cut out, that; other axes stay as they are."""
     stated = {
         place: given[number].ravel() for place, number in enumerate(layer.inputs) if place > 1 and number in given
     }
@@ -189,7 +215,15 @@ def _stretches(layer: NetworkLayer, given: Inputs, shape: Sequence[int]) -> tupl
         raise NotComputed("it states no scale or size of each of four axes")
     if behind[:2] != list(shape[:2]) or min(behind) < 1 or min(factors) <= 0:
         raise NotComputed("other axes than rows and columns are resized, or to no size")
-    rows, columns = (Stretch(shape[axis], behind[axis], np.float32(factors[axis])) for axis in (2, 3))
+    part: AnyArray = np.repeat(np.array([0, 1], np.float32), len(shape))
+    if coordinates == CROPPED and len(layer.inputs) > 1 and layer.inputs[1] >= 0:
+        part = operand(layer, 1, given).ravel()
+    if part.shape != (2 * len(shape),) or part.dtype != np.float32 or not (np.abs(part) < _LARGEST_SCALE).all():
+        raise NotComputed("what is cut out is not a beginning and an end of each of four axes")
+    starts, ends = part.reshape(2, -1)
+    rows, columns = (
+        Stretch(shape[axis], behind[axis], np.float32(factors[axis]), starts[axis], ends[axis]) for axis in (2, 3)
+    )
     return rows, columns
 
 

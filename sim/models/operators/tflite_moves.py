@@ -3,8 +3,8 @@
 And those that take one of several numbers as it is: the nearest of an image, the larger or smaller of two; and those
 that have several outputs.
 
-Sources: `kernels/split.cc` and `kernels/split_v.cc`; its reference kernels `reference/pad.h`,
-`reference/concatenation.h`, `reference/transpose.h`, `reference/strided_slice.h` and
+Sources: `kernels/split.cc`, `kernels/split_v.cc` and `kernels/gather.cc`; its reference kernels `reference/pad.h`,
+`reference/concatenation.h`, `reference/transpose.h`, `reference/strided_slice.h`, `reference/gather.h` and
 `reference/resize_nearest_neighbor.h`, with `kernels/pad.cc`, where what is padded with stands for zero, and
 `kernels/concatenation.cc`, where int8 has one scale.
 """
@@ -140,6 +140,26 @@ def _several(network: Network, layer: NetworkLayer, parts: Sequence[AnyArray], p
     return Several(parts)
 
 
+def _gathered(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
+    """The places along an axis that the second input names, in its shape; of each batch those that its part names."""
+    require_one_scale(network, layer)
+    x, places = operand(layer, 0, given), operand(layer, 1, given)
+    axis, batched = int(layer.options.get("Axis", 0)), int(layer.options.get("BatchDims", 0))
+    axis, batched = axis + x.ndim * (axis < 0), batched + places.ndim * (batched < 0)
+    if not 0 <= batched <= axis < x.ndim or batched > places.ndim:
+        raise NotComputed("its axis is none of its input's, or lies in its batches")
+    batches, length = x.shape[:batched], x.shape[axis]
+    if places.dtype.kind not in "iu" or places.shape[:batched] != batches:
+        raise NotComputed("it has not whole numbers for places, or not of as many batches as its input")
+    if places.size and not (places.min() >= 0 and places.max() < length):
+        raise NotComputed(f"it names places from {places.min()} to {places.max()}, and its axis has {length}")
+    require_size((*x.shape[:axis], *places.shape[batched:], *x.shape[axis + 1 :]))
+    named = places.ndim - batched
+    each = [np.arange(batch).reshape(-1, *[1] * (places.ndim - at - 1)) for at, batch in enumerate(batches)]
+    found = np.moveaxis(x, axis, batched)[(*each, places)]
+    return np.moveaxis(found, range(batched, batched + named), range(axis, axis + named))
+
+
 def _shape(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """How long each axis is, in the output's type."""
     dtype = network.output_of(layer).dtype
@@ -205,6 +225,7 @@ TURNS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], AnyArray | S
     "SPLIT": _split,
     "SPLIT_V": _split_by_sizes,
     "UNPACK": _unstacked,
+    "GATHER": _gathered,
     "SHAPE": _shape,
     "RESIZE_NEAREST_NEIGHBOR": _nearest,
     "NEG": _negated,
