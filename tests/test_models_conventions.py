@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -59,13 +60,33 @@ OF_NOTHING = {"exact", "add_pytorch_and_tail", "shift_after_rounding_in_lanes_an
         ("average_ties_away", "average_truncated", ["sum -1, count 2  (AVERAGE_POOL_2D of int8)",
                                                     "average_ties_away  -1", "average_truncated  0"]),
         ("average_ties_away", "average_ties_up", ["sum -1, count 2  ", "ties_away  -1", "ties_up    0"]),
-        ("softmax_in_reals", "softmax_by_shifted_table", ["not told apart by ", " layers: Softmax of ONNX of int8"]),
+        # 1/0.0055 is 181.8, of which the table takes 181: half of it is a tie
+        ("softmax_in_reals", "softmax_by_shifted_table", ["second 0, place 0  (Softmax of ONNX of int8 to int8",
+                                                          "softmax_in_reals          -37",
+                                                          "softmax_by_shifted_table  -38"]),
+        ("hard_swish", "hard_swish", ["not told apart by ", " layers: HARD_SWISH of int8"]),
     ],
 )  # fmt: skip
 def test_the_command_tells_two_of_a_kind_of_layer_apart(one: str, other: str, said: list[str]) -> None:
     outcome = lanewise("conventions", "--between", one, other)
     assert outcome.exit_code == 0, outcome.output
     assert [words for words in said if words not in outcome.stdout] == [], outcome.stdout
+
+
+PAIRS = [
+    pair
+    for example in examples()
+    for pair in combinations(dict.fromkeys(map(plain, example.ways)), 2)
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_any_two_that_a_layer_may_be_are_told_apart() -> None:
+    """By results that both are by themselves: an example is no claim of the search alone."""
+    found = [layers_apart(one, other) for one, other in dict.fromkeys(PAIRS)]
+    assert len(found) > 90
+    assert [one.names for one in found if one is not None and one.verdict != "apart"] == []
+    assert all(one is not None and one.results[0] != one.results[1] for one in found)
 
 
 def test_two_ways_to_real_numbers_are_told_apart_by_what_float32_makes_of_both() -> None:

@@ -35,6 +35,11 @@ _BYTES: Final = ("int8", "uint8")
 _TYPES: Final = (*_BYTES, "int16")
 _OTHERS: Final = tuple(float(one) for one in np.linspace(0.02, 0.13, 12))
 """Scales that are no powers of two."""
+_NO_PART_OF_ONE: Final = 0.0055
+_OUTPUTS: Final = {"logistic": (2.0**-8,), "tanh": (2.0**-7, 0.0416125)}
+"""Scales of the output; of the last one tanh(1/16) is next to one and a half, in float32."""
+_EIGHTHS: Final = 1024
+"""Of a scale, to either side of 0: what bytes reach."""
 _ORIGINALS: Final = {"int8": 0, "uint8": 128, "int16": 0}
 """Zero points in the middle of each type."""
 
@@ -219,17 +224,20 @@ def _softmaxes() -> Iterator[Example]:
             def row(at: int, rows: AnyArray = rows) -> Mapping[str, int]:
                 return {"first": int(rows[at // 2, 0]), "second": int(rows[at // 2, 1]), "place": at % 2}
 
-            of_onnx = (("Softmax of ONNX", None),) if dtype == to in _BYTES else ()
-            for layer, beta in (("SOFTMAX", 1.0), *of_onnx):
-                made = Normalized(numbers=rows, scale=scale, to=share, dtype=to, beta=beta)
-                kind = f"{dtype} to {to}"
-                yield _of_made(layer, kind, f"scale {fine:g} from {scale.zero_point}", made, rows.shape, to, row)
+            kind, told = f"{dtype} to {to}", f"scale {fine:g} from {scale.zero_point}"
+            made = Normalized(numbers=rows, scale=scale, to=share, dtype=to, beta=1.0)
+            yield _of_made("SOFTMAX", kind, told, made, rows.shape, to, row)
+            if dtype == to in _BYTES:  # of which one of another scale is cut to a whole part of 1
+                for other in (share, _scale(_NO_PART_OF_ONE, np.iinfo(to).min)):
+                    made = Normalized(numbers=rows, scale=scale, to=other, dtype=to, beta=None)
+                    shares = f"{told} to {other.scales[0]:g}"
+                    yield _of_made("Softmax of ONNX", kind, shares, made, rows.shape, to, row)
 
 
 def _means() -> Iterator[Example]:
     """Sums of a few numbers, in whole blocks of channels."""
     sums = np.arange(-1024, 1024).reshape(-1, 1, 1, 16)
-    for before, behind, count in ((1.0, 1.0, 2), (1.0, 0.75, 3), (1.0, 0.3, 7), (1.0, 1.3, 49)):
+    for before, behind, count in ((1.0, 1.0, 2), (1.0, 0.75, 2), (1.0, 0.75, 3), (1.0, 0.3, 7), (1.0, 1.3, 49)):
         for dtype in _TYPES:
             zero = _ORIGINALS[dtype]
             for is_of_images in (True, False):
@@ -248,11 +256,10 @@ def _functions() -> Iterator[Example]:
                 made = Activated(numbers=numbers, function=function, scale=_scale(of_scale, zero))
                 told = f"scale {of_scale:g} from {zero}"
                 yield _of_made(function.upper(), dtype, told, made, numbers.shape, dtype)
-                if dtype in _BYTES:
-                    to = _scale(2.0**-8 if function == "logistic" else 2.0**-7, zero)
-                    made = Activated(numbers=numbers, function=function, scale=_scale(units, zero), to=to)
+                for to in _OUTPUTS[function] if dtype in _BYTES else ():
+                    made = Activated(numbers=numbers, function=function, scale=_scale(units, zero), to=_scale(to, zero))
                     name = {"logistic": "Sigmoid of ONNX", "tanh": "Tanh of ONNX"}[function]
-                    yield _of_made(name, dtype, f"{told} to {to.scales[0]:g}", made, numbers.shape, dtype)
+                    yield _of_made(name, dtype, f"{told} to {to:g}", made, numbers.shape, dtype)
     for before, behind in ((2.0**-4, 2.0**-4), (0.05, 0.04), (0.11, 0.07)):
         for function, alphas in (("hard_swish", (1.0,)), ("leaky_relu", (-0.5, 0.3))):
             for alpha in alphas:
@@ -272,7 +279,7 @@ def _pools() -> Iterator[Example]:
 
 def _of_two() -> Iterator[Example]:
     """Two numbers: their difference, one as the slope of the other, one over the root of both squares, their sum."""
-    for units in ((1.0, 1.0, 1.0), (1.0, 0.5, 2.0), *((one, 0.3, one + 0.2) for one in _OTHERS)):
+    for units in ((1.0, 1.0, 1.0), (1.0, 0.5, 1.0), (1.0, 0.5, 2.0), *((one, 0.3, one + 0.2) for one in _OTHERS)):
         for dtype in _TYPES:
             zero, bits = _ORIGINALS[dtype], np.iinfo(dtype).bits
             a, b = (array + zero for array in np.meshgrid(np.arange(-64, 64), np.arange(-64, 64), indexing="ij"))
@@ -293,14 +300,16 @@ def _of_two() -> Iterator[Example]:
 
 def _images() -> Iterator[Example]:
     rng = np.random.default_rng(1)
-    for by in (Resizing(3, 3), Resizing(7, 5, False, True), Resizing(13, 11, True, False), Resizing(60, 50)):
+    sizes = (4, Resizing(3, 3)), (4, Resizing(7, 5, False, True)), (4, Resizing(13, 11, True, False))
+    for side, by in (*sizes, (4, Resizing(60, 50)), (3, Resizing(4, 5))):
         for dtype in _TYPES:
-            image = rng.integers(-100, 100, (1, 4, 4, 1)).astype(np.int16) + _ORIGINALS[dtype]
+            image = rng.integers(-100, 100, (1, side, side, 1)).astype(np.int16) + _ORIGINALS[dtype]
             image = np.clip(image, np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)
             places = np.arange(by.rows * by.columns).reshape(1, by.rows, by.columns, 1)
             made = ByRules(operands={"place": places}, rules=interpolating_rules(image, by), dtype=dtype)
-            pixels = f"an image of 4 x 4, {', '.join(map(str, image.ravel().tolist()))}, to {by.rows} x {by.columns}"
-            yield _of_made("RESIZE_BILINEAR", dtype, pixels, made, places.shape, dtype)
+            pixels = ", ".join(map(str, image.ravel().tolist()))
+            told = f"an image of {side} x {side}, {pixels}, to {by.rows} x {by.columns}"
+            yield _of_made("RESIZE_BILINEAR", dtype, told, made, places.shape, dtype)
     number = np.arange(3).reshape(1, 1, 1, 3)
     cut = CutInterpolation(np.array([0.5, -0.5, 1.75], np.float32))
     yield _of_made("Resize of ONNX", "bytes", "", ByRules(operands={"number": number}, rules=[cut], dtype="int8"),
@@ -309,7 +318,7 @@ def _images() -> Iterator[Example]:
 
 def _reals() -> Iterator[Example]:
     """Real numbers that become bytes or int16, averages of windows among them, and integers that become such."""
-    numbers = (np.arange(-512, 512) / 8).astype(np.float32)
+    numbers = (np.arange(-_EIGHTHS, _EIGHTHS) / 8).astype(np.float32)
     for units in (1.0, 0.7, 0.03):
         for dtype in _TYPES:
             zero = _ORIGINALS[dtype] + 3
@@ -317,7 +326,7 @@ def _reals() -> Iterator[Example]:
             made = FromReals(numbers=reals, scale=_scale(units, zero), of_windows=True)
 
             def eighths(at: int) -> Mapping[str, int]:
-                return {"eighths": at - 512}
+                return {"eighths": at - _EIGHTHS}
 
             told = f"so many eighths of the scale {units:g}, from {zero}"
             yield _of_made("AveragePool of ONNX", dtype, told, made, numbers.shape, dtype, eighths)
