@@ -123,3 +123,10 @@ def test_a_layer_that_does_not_tell_derivations_apart_counts_as_its_rounding() -
     report = of_conventions(["b", "a"], ["a of this", "a of that"], ["a of that"])
     assert [report.convention_of(layer) for layer in report.layers] == ["a", "a of that", "a of that"]
     assert report.common == {"scaling": ("a of that",)}
+
+
+def test_the_first_of_a_layer_stays_first_where_another_layer_tells_its_derivations_apart() -> None:
+    """It is that of the compared runtime, as which all layers may be told."""
+    report = of_conventions(["a", "b"], ["a of this", "a of that", "b"], ["a", "b"])
+    assert [report.convention_of(layer) for layer in report.layers] == ["a", "a of this", "a"]
+    assert report.common == {"scaling": ("a of this", "a of that", "b")}

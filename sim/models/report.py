@@ -58,12 +58,18 @@ class ModelReport:
 
     @cached_property
     def spread(self) -> Mapping[str, Mapping[str, int]]:
-        """By kind of layer, of how many layers each convention is one, the widest first."""
+        """By kind of layer, of how many layers each convention is one, the widest first.
+
+        Of as many layers, in the order in which the roundings are met, whatever the multiplier is derived by.
+        """
         found = {}
         for kind, layers in self._by_kind.items():
             names = dict.fromkeys(name for own in layers for name in own)
             counts = {name: sum(is_one_of(tuple(own), name) for own in layers) for name in names}
-            found[kind] = dict(sorted(counts.items(), key=lambda one: -one[1]))
+            met = list(dict.fromkeys(map(plain, names)))
+            found[kind] = {
+                name: counts[name] for name in sorted(names, key=lambda one: (-counts[one], met.index(plain(one))))
+            }
         return found
 
     @cached_property
@@ -85,12 +91,10 @@ class ModelReport:
         most: dict[str, int] = {}
         for name, count in counts.items():
             most[plain(name)] = max(most.get(plain(name), 0), count)
-
-        def spread(name: str) -> tuple[int, int]:
-            rounding = name.split(" then ")[0]
-            return most.get(plain(rounding), 0), counts.get(rounding, 0)
-
-        return max(layer.conventions, key=spread, default="")
+        roundings = {name: name.split(" then ")[0] for name in layer.conventions}
+        widest = max(map(plain, roundings.values()), key=lambda one: most.get(one, 0), default="")
+        ways = (name for name, rounding in roundings.items() if plain(rounding) == widest)
+        return max(ways, key=lambda name: counts.get(roundings[name], 0), default="")
 
     def outputs_of(self, layer: LayerReport) -> Sequence[str]:
         """The names of what a layer makes."""
