@@ -435,6 +435,18 @@ def test_nothing_that_saves_nothing_is_advised() -> None:
     assert best_advice([advice("a", 0), advice("b", -1), advice("c", 0, refused="no")]) == []
 
 
+def test_a_cycle_is_worth_its_advice() -> None:
+    assert [one.kind for one in best_advice([advice("a", 1)])] == ["a"]
+
+
+def test_code_as_long_as_it_may_be_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.timing.analysis.advice.LONGEST", 2)
+    code = stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s")
+    assert {one.times for one in tried_on(code, small_core(classes={MULTIPLY: {"latency": 6}}))} == {1}
+    with pytest.raises(ValueError, match="3 instructions without a loop of equal iterations"):
+        tried_on([*code, code[0]], small_core())
+
+
 def test_code_that_is_too_long_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="no change was tried"):
         tried_on(stream_of("add x9, x9, #1") * (LONGEST + 1), small_core())

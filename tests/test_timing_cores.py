@@ -320,7 +320,7 @@ def test_fractions_are_kept_as_they_are_stated(a72: Core) -> None:
 
 def test_uses_are_alternatives_of_so_many_cycles_from_some_cycle_on() -> None:
     changed = load_core("cortex-a55").with_uses("scalar csel", "ALU0|ALU1 + LD*2.5 + FP0*2@1")
-    uses = (Use(("ALU0", "ALU1"), Fraction(1)), Use(("LD",), Fraction(5, 2)), Use(("FP0",), Fraction(2), 1))
+    uses = (Use(("ALU0", "ALU1"), Fraction(1), 0), Use(("LD",), Fraction(5, 2), 0), Use(("FP0",), Fraction(2), 1))
     assert changed.timing("scalar csel").uses == uses
 
 
@@ -407,8 +407,8 @@ def test_cortex_a78_is_cortex_x1_with_half_of_its_vector_pipes() -> None:
     dearer = {mine[name].throughput / other[name].throughput for name in mine}
     assert max(dearer) == 2
     assert min(dearer) == 1
-    assert mine["ASIMD add/sub 128"].uses == (Use(("V0", "V1"), Fraction(1)),)
-    assert mine["ASIMD multiply 8H"].uses == (Use(("V0",), Fraction(1)),)
+    assert mine["ASIMD add/sub 128"].uses == (Use(("V0", "V1"), Fraction(1), 0),)
+    assert mine["ASIMD multiply 8H"].uses == (Use(("V0",), Fraction(1), 0),)
 
 
 def test_apple_m1_has_every_unit_of_its_source_and_no_forwarding_of_vector_accumulators() -> None:

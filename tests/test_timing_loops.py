@@ -8,6 +8,7 @@ import pytest
 
 from sim.cycles import loop_in_file
 from sim.timing.loops.bare_loop import BareLoopError, Body, body_in_file, body_in_text, loop_of_body, stream_of_body
+from sim.timing.loops.body_run import _LOADED
 from sim.timing.loops.loop import Loop
 from sim.timing.model.stream import Executed
 from sim.toolchain.image import ImageError
@@ -99,6 +100,27 @@ def test_a_stride_in_a_register_moves_a_pointer(body: str) -> None:
 def test_rows_at_different_offsets_of_one_pointer_do_not_overlap() -> None:
     low, high = sorted(addresses(loop_in(".Lt:\n ldr q0, [x0, x3]\n str q0, [x0, x4]\n b.ne .Lt").iteration(0)))
     assert high - low >= 16
+
+
+def test_made_up_pointers_and_numbers_are_whole_cache_lines_in_sets_of_their_own() -> None:
+    """64 sets of lines of 64 bytes, as most first caches have."""
+    pointers = addresses(loop_in("\n".join(f"ldr q0, [x{number}]" for number in range(15))).iteration(0))
+    assert {address % 64 for address in pointers} == {0}
+    assert len({address // 64 % 64 for address in pointers}) == 15
+    indexed = "\n".join(f"ldr q0, [x0, x{number}]" for number in range(1, 16))
+    first, *others = addresses(loop_in(f"ldr q0, [x0]\n{indexed}").iteration(0))
+    assert {(address - first) % 64 for address in others} == {0}
+    assert all(64 <= address - first < 1 << 20 for address in others)
+    assert len({address // 64 % 64 for address in (first, *others)}) == 16
+
+
+def test_pointers_that_are_loaded_go_from_one_to_the_next_by_ever_longer_steps() -> None:
+    """By the triangular numbers: over a power of two each comes once before one comes again."""
+    stream = stream_of_body(body_in_text(".Lt:\n ldr x0, [x0]\n b.ne .Lt"), 12)
+    _, first, *others = addresses(stream)
+    assert [(at - first) // (65 * 64) for at in others] == [1, 3, 6, 10, 15, 21, 28, 36, 45, 55]
+    assert {(at - first) % (65 * 64) for at in others} == {0}
+    assert len({k * (k + 1) // 2 % _LOADED for k in range(_LOADED)}) == _LOADED
 
 
 def test_a_forward_branch_follows_the_machine() -> None:

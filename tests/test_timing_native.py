@@ -8,6 +8,7 @@ from fractions import Fraction
 from random import Random
 from typing import Literal
 
+import numpy as np
 import pytest
 
 from sim.timing.analysis.chains import longest_chain
@@ -21,6 +22,7 @@ from sim.timing.model.stored_bytes import StoredBytes
 from sim.timing.model.stream import Accesses, Executed
 from sim.timing.native import following, library, scheduling
 from sim.timing.native.array_stream import array_stream, joined
+from sim.timing.native.arrays import numbers
 from sim.timing.native.scheduling import NATIVE_FROM, NativeSchedule, mispredictions, schedule, writers_of
 from support.random_executed import random_core, random_stream, with_averages
 from support.schedules_compared import both, difference, random_difference
@@ -93,8 +95,39 @@ def test_a_stream_of_arrays_is_the_stream() -> None:
     stream = random_stream(Random(1), 60)
     arrays = joined([array_stream(stream[:20]), array_stream([]), array_stream(stream[20:])])
     assert (list(arrays), arrays[-1], arrays[3:50:7]) == (stream, stream[-1], stream[3:50:7])
-    longer = (stream * 70)[: (1 << 12) + 1]  # one more than are made together
-    assert list(array_stream(longer)) == longer
+
+
+@pytest.mark.parametrize("together", [1, 7, 59, 60, 61])
+def test_what_is_in_arrays_is_gone_through_whole_however_much_is_made_together(
+    together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = random_stream(Random(1), 60)
+    monkeypatch.setattr("sim.timing.native.array_stream.AT_ONCE", together)
+    monkeypatch.setattr("sim.timing.native.arrays.AT_ONCE", together)
+    counted = numbers(np.arange(60))
+    assert (list(array_stream(stream)), list(counted)) == (stream, list(range(60)))
+    assert (counted[-60], counted[59], counted[5:50:9]) == (0, 59, [5, 14, 23, 32, 41])
+    for outside in (-61, 60):
+        with pytest.raises(IndexError, match=f"number {outside} of 60"):
+            counted[outside]
+
+
+@pytest.mark.parametrize("order", ["in", "out"])
+@pytest.mark.parametrize("size", [1, 7, 60])
+def test_whatever_c_does_at_once_makes_no_difference(
+    order: Literal["in", "out"], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(7)
+    core, stream = with_averages(random, random_core(random, order)), random_stream(random, 60)
+    for module in (library, scheduling, following):
+        monkeypatch.setattr(module, "SLICE", size)
+    native, slow = both(stream, core, frozenset({3, 20}), {})
+    arrays = array_stream(stream)
+    assert isinstance(native, NativeSchedule)
+    assert difference(native, slow) == ""
+    assert following.longest_chain(arrays, core) == longest_chain(stream, core)
+    assert list(critical_path(native)) == find_critical_path(slow)
+    assert result_slacks(native).tolist() == [slack.result for slack in slacks(slow)]
 
 
 @pytest.mark.parametrize("number", [-4, 3])

@@ -160,6 +160,13 @@ def test_a_core_that_was_never_compared_says_so() -> None:
     assert reduction().core_error == "small was not compared with measured kernels"
 
 
+def test_the_twelve_steps_of_the_path_that_take_longest_are_told() -> None:
+    chain = [f"mul v{number}.4s, v{number - 1}.4s, v0.4s" for number in range(1, 15)]
+    core = small_core(classes={MULTIPLY: {"latency": 3, "uses": "M"}})
+    path = report("x", schedule(stream_of(*chain), core)).critical_path
+    assert (len(path), {row.cycles for row in path}) == (12, {3})
+
+
 def test_an_empty_stream_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="kernel executed no instruction"):
         report("kernel", schedule([], small_core()))
@@ -225,6 +232,19 @@ def test_a_loop_that_took_another_way_of_as_many_instructions_once_is_not_unifor
     head, one, other, back = (0, "cbnz x1, #0x1008"), (1, "b #0x100c"), (2, "nop "), (3, "cbnz x2, #0x1000")
     stream = walk(head, one, back, *[head, other, back] * 6)
     assert [uniform_loop(stream, loop.longest) for loop in find_loops(stream)] == [None]
+
+
+@pytest.mark.parametrize("together", [1, 3, 7, 8])
+def test_one_iteration_that_took_another_way_is_seen_wherever_it_is(
+    together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.timing.analysis.loop_report.AT_ONCE", together)
+    head, one, other, back = (0, "cbnz x1, #0x1008"), (1, "b #0x100c"), (2, "nop "), (3, "cbnz x2, #0x1000")
+    for odd in range(8):
+        stream = walk(*(step for k in range(8) for step in (head, one if k == odd else other, back)))
+        assert [uniform_loop(stream, loop.longest) for loop in find_loops(stream)] == [None]
+    (loop,) = find_loops(same := walk(*[head, other, back] * 8))
+    assert uniform_loop(same, loop.longest) is not None
 
 
 def test_a_loop_that_took_another_way_in_a_shorter_entry_has_no_bounds() -> None:

@@ -31,11 +31,11 @@ from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
 from sim.toolchain.starting import map_image
 
-_REGION = 1 << 32
+_REGION = 0x1_0000_0000
 """The assembled code has a region of this size and alignment for itself: code and constants from its start on, the
 stack under its middle, and the address it returns to near its end."""
 _RETURN = _REGION - PAGE
-_LOW_HALF = (1 << 64) - 1
+_LOW_HALF = 0xFFFF_FFFF_FFFF_FFFF
 _KEPT = (Place("sp"), *(Place("x", i) for i in range(19, 31)), *(Place("v", i) for i in range(8, 16)))
 """What a function leaves as it was; of vectors the lower half (AAPCS64 6.1)."""
 

@@ -35,7 +35,7 @@ from sim.machine.memory import PAGE, Memory
 FIRST_BUFFER, BUFFER_SPACING = 0x1000_0000_0000, 0x10_0000_0000
 TABLE = "*"
 """Stands before the name of an array whose table of pointers is meant."""
-LARGEST_BUFFER = 1 << 30
+LARGEST_BUFFER = 0x4000_0000
 """Bytes of one array, far above what a check can run on."""
 
 
@@ -134,7 +134,7 @@ class Buffers:
         self._memories = memories
         self._starts: dict[tuple[str, int], int] = {}
 
-    def place(self, arguments: Inputs, undefined: UndefinedBytes, at_end: bool = True) -> dict[str, PlacedArray]:
+    def place(self, arguments: Inputs, undefined: UndefinedBytes, at_end: bool) -> dict[str, PlacedArray]:
         """Copy the arrays to memory, at the ends or at the starts of their mappings; null pointers are left out.
 
         Each is found under its name, a table of pointers with `TABLE` before it, fields of structures by themselves

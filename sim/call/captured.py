@@ -21,9 +21,9 @@ from sim.machine.errors import UnmodelledMode
 from sim.machine.memory import PAGE
 from sim.machine.registers import as_fpcr
 
-MAX_CALL_BYTES = 1 << 30
+MAX_CALL_BYTES = 0x4000_0000
 """Memory that one call may map."""
-MAX_LINE = 1 << 26
+MAX_LINE = 0x400_0000
 """Characters of one line."""
 IN_HEX: Final = "hex:"
 """What a key begins with that is the bytes themselves, for writers that have no ZIP."""

@@ -31,7 +31,7 @@ from sim.toolchain.dwarf.function_types import function_signature
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.objects import open_image
 
-LARGEST_COUNT = 1 << 24
+LARGEST_COUNT = 0x100_0000
 """Elements of an array that is made here."""
 LONGEST_TOLD = 60
 """Characters of a text that a sentence repeats."""

@@ -74,6 +74,6 @@ def _require_arguments(signature: Signature, arguments: Inputs) -> None:
         if is_whole and np.asarray(value).dtype.kind not in "iub":  # what numpy would cut off
             raise KernelError(f"the argument {argument.name!r} must be {argument.type}, not {value!r:.60}")
     try:
-        Buffers(signature, [Memory()]).place(arguments, SeededBytes(0))
+        Buffers(signature, [Memory()]).place(arguments, SeededBytes(0), at_end=True)
     except (TypeError, ValueError, LookupError) as error:  # what extents are computed from
         raise KernelError(f"the arrays of these inputs have no extents: {type(error).__name__}: {error}") from None

@@ -79,7 +79,7 @@ class SymbolicProgramCall:
         """The program once, under the conditions that this run is for."""
         s, signature, memories = self._s, self._kernel.signature, (Memory(), Memory())
         placed, _ = (
-            Buffers(signature, [memory]).place(arguments, Filled(byte))
+            Buffers(signature, [memory]).place(arguments, Filled(byte), at_end=True)
             for memory, byte in zip(memories, (0, 255), strict=True)
         )
         bounds = AccessBounds(placed.values(), (), NO_STACK)

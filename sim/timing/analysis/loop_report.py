@@ -20,12 +20,9 @@ from sim.timing.loops.loop import Loop
 from sim.timing.loops.steady import time_loop
 from sim.timing.model.schedule import Schedule
 from sim.timing.model.stream import Executed
-from sim.timing.native.array_stream import array_stream
+from sim.timing.native.array_stream import AT_ONCE, array_stream
 
 Array = np.ndarray[Any, Any]
-_AT_ONCE: Final = 4096
-"""Iterations that are compared together."""
-
 SEARCHED: Final = 3000
 """Instructions of a loop, about, that are simulated in search of its steady state: enough for most, and soon done."""
 _MANY = 24
@@ -111,13 +108,13 @@ def _one_way(stream: Sequence[Executed], iterations: Sequence[range]) -> bool:
 
 def _alike(column: Array, iterations: Sequence[range]) -> bool:
     """Whether all iterations have the same in a column of the stream."""
-    size = len(iterations[0])
+    first, *_ = iterations
     starts = np.array([iteration.start for iteration in iterations], np.int64)
-    if any(len(iteration) != size for iteration in iterations):
+    if any(len(iteration) != len(first) for iteration in iterations):
         return False
-    for start in range(0, len(starts), _AT_ONCE):
-        rows = column[starts[start : start + _AT_ONCE, None] + np.arange(size)]
-        if (rows != column[iterations[0].start : iterations[0].stop]).any():
+    for start in range(0, len(starts), AT_ONCE):
+        rows = column[starts[start : start + AT_ONCE, None] + np.arange(len(first))]
+        if (rows != column[first.start : first.stop]).any():
             return False
     return True
 
@@ -130,12 +127,13 @@ def uniform_loop(stream: Sequence[Executed], entry: Entry) -> Loop | None:
     iterations, arrays = entry.iterations, array_stream(stream)
     if len(iterations) < 2 or not _one_way(arrays, iterations):
         return None
-    body = arrays[iterations[0].start : iterations[0].stop]
+    first, *_ = iterations
+    body = arrays[first.start : first.stop]
     strides = []
     for accesses in (arrays.loads, arrays.stores):
         if not _alike(np.diff(accesses.first), iterations):
             return None
-        per = int(accesses.first[iterations[0].stop] - accesses.first[iterations[0].start])
+        per = int(accesses.first[first.stop] - accesses.first[first.start])
         begins = accesses.first[[iteration.start for iteration in iterations]]
         places = begins[:, None] + np.arange(per)
         moved = np.diff(accesses.addresses[places], axis=0).view(np.int64)

@@ -23,7 +23,7 @@ class Account:
     """What is charged to one instruction of the code over all its executions: cycles by reason."""
 
     site: Site
-    executions: int = 0
+    executions: int
     reasons: Counter[Reason] = field(default_factory=Counter)
 
     @property

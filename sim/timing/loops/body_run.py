@@ -13,13 +13,13 @@ from sim.timing.loops.base_registers import BaseRegisters
 from sim.timing.loops.body import CONDITIONAL, BareLoopError, Body, branch_target
 from sim.timing.model.stream import Executed, executed
 
-_SPACING = 1 << 40
+_SPACING = 0x100_0000_0000
 """Bytes from the memory of one register to that of the next: more than a loop walks through."""
-_REACH = 1 << 26
+_REACH = 0x400_0000
 """Bytes of memory on either side of where a register points."""
-_APART = 4096 + 64
-"""Bytes between made-up numbers: whole cache lines, and not always of the same set."""
-_LOADED = 1 << 13
+_APART = 65 * 64
+"""Bytes between made-up numbers: an odd number of cache lines, so that they go through all sets of a cache."""
+_LOADED = 8192
 """Addresses made up for a body to load: a power of two, of which the triangular numbers are a permutation."""
 
 

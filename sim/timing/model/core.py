@@ -39,7 +39,7 @@ class Use(NamedTuple):
 
     pipes: tuple[str, ...]
     cycles: Fraction
-    start: int = 0
+    start: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,11 +23,11 @@ class Flight:
     entry_stall: Stall
     mispredicted: bool
     _: KW_ONLY
-    open: int = 0
+    open: int = field(init=False)
     available: int = 0
     issued: int = 0
     ready: int = -1
-    retired: int = -1
+    retired: int = field(init=False)
     operand_stall: Stall = NO_STALL
     issue_stall: Stall = NO_STALL
     pipes: list[Busy] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum, StrEnum, auto
 from functools import cached_property
 from typing import NamedTuple
 
@@ -36,10 +36,10 @@ class Stage(IntEnum):
     """The stages of an instruction, in their order: `Schedule` says what each is."""
 
     ENTERED = 0
-    AVAILABLE = 1
-    ISSUED = 2
-    READY = 3
-    RETIRED = 4
+    AVAILABLE = auto()
+    ISSUED = auto()
+    READY = auto()
+    RETIRED = auto()
 
 
 class Stall(NamedTuple):

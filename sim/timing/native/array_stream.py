@@ -13,8 +13,8 @@ from isa.instruction import Instruction
 from sim.timing.model.stream import Accesses, Executed
 
 Array = np.ndarray[Any, Any]
-_AT_ONCE: Final = 1 << 12
-"""Instructions that are made `Executed` together when a stream is gone through."""
+AT_ONCE: Final = 4096
+"""How many of what is in arrays are made together when they are gone through: a matter of memory and time."""
 
 
 class ArrayAccesses(NamedTuple):
@@ -72,7 +72,7 @@ class ArrayStream(Sequence[Executed]):
         return Executed(pc, instruction, loads, stores, bool(self.taken[number]), next_pc)
 
     def __iter__(self) -> Iterator[Executed]:
-        return chain.from_iterable(self[start : start + _AT_ONCE] for start in range(0, len(self), _AT_ONCE))
+        return chain.from_iterable(self[start : start + AT_ONCE] for start in range(0, len(self), AT_ONCE))
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:

@@ -10,14 +10,13 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 
 from sim.timing.model.schedule import Schedule, Stall, StallKind
-from sim.timing.native.array_stream import starts
+from sim.timing.native.array_stream import AT_ONCE, starts
 
 Array = np.ndarray[Any, Any]
 KINDS: Final = tuple(StallKind)
 """By number, in arrays and in C."""
 _NUMBERS: Final = {kind: number for number, kind in enumerate(KINDS)}
 T = TypeVar("T", covariant=True)
-_AT_ONCE: Final = 1 << 12
 
 
 class ArrayView(Sequence[T], Generic[T]):
@@ -45,8 +44,8 @@ class ArrayView(Sequence[T], Generic[T]):
         return self._some(slice(number, number + 1))[0]
 
     def __iter__(self) -> Iterator[T]:
-        for start in range(0, self._count, _AT_ONCE):
-            yield from self._some(slice(start, min(start + _AT_ONCE, self._count)))
+        for start in range(0, self._count, AT_ONCE):
+            yield from self[start : start + AT_ONCE]
 
 
 def numbers(array: Array) -> ArrayView[int]:

@@ -16,7 +16,6 @@ from sim.timing.native.scheduling import NativeSchedule, Writers, point_to, stru
 from sim.timing.native.tables import CoreTables, core_tables
 
 Array = np.ndarray[Any, Any]
-_STEPS: Final = 1 << 15
 _NONE: Final = -1
 
 
@@ -43,7 +42,7 @@ def _chain(stream: ArrayStream, tables: CoreTables, writers: Writers) -> ChainC:
 def critical_steps(schedule: NativeSchedule) -> Array:
     """The edges of `sim.timing.analysis.critical_path.find_critical_path`, as `STEP`."""
     structure, last = _scheduled(schedule), len(schedule.stream) - 1
-    path, room = PathC(number=last, stage=Stage.RETIRED, room=_STEPS), np.zeros(_STEPS, STEP)
+    path, room = PathC(number=last, stage=Stage.RETIRED, room=SLICE), np.zeros(SLICE, STEP)
     path.point_at(schedule=structure)
     path.point(done=_done(schedule), step=room)
     parts, goes_on = list[Array](), 1

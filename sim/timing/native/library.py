@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from ctypes import CDLL, Structure, addressof, c_int64, c_void_p, sizeof
-from enum import IntEnum
+from enum import IntEnum, auto
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from sim.timing.native.arrays import KINDS
 
 Array = np.ndarray[Any, Any]
 _FILES: Final = ("stream.c", "memory.c", "predictor.c", "in_order.c", "out_of_order.c", "analysis.c")
-SLICE: Final = 1 << 16
+SLICE: Final = 65_536
 """Instructions, or as much of anything, some hundredths of a second, after which Python sees Ctrl-C."""
 
 OPERATION: Final = np.dtype(
@@ -56,11 +56,11 @@ class BranchWay(IntEnum):
     """What the predictor does for a branch."""
 
     NO_WAY = 0
-    CALL = 1
-    INDIRECT_CALL = 2
-    INDIRECT = 3
-    RETURN = 4
-    CONDITION = 5
+    CALL = auto()
+    INDIRECT_CALL = auto()
+    INDIRECT = auto()
+    RETURN = auto()
+    CONDITION = auto()
 
 
 class Arrays(Structure):

@@ -17,11 +17,10 @@ from sim.timing.native.arrays import KINDS
 from sim.timing.native.library import OPERATION, RESULT, SOURCE, USE, ScheduleC
 
 Array = np.ndarray[Any, Any]
-_FINEST: Final = 1 << 20
+_FINEST: Final = 1_000_000
 """Parts of a cycle at most: times in parts stay below 2^63."""
 _MOST: Final = 250
 """Pipes of a core, and reservations of an instruction."""
-_UNLIMITED: Final = 1 << 40
 
 
 class NotNative(Exception):  # nobody is told: Python does it
@@ -48,7 +47,7 @@ class CoreTables:
     def fill(self, structure: ScheduleC) -> None:
         """What C needs of the core."""
         core, unit = self.core, self.unit
-        queue, names = [core.queues.get(pipe, _UNLIMITED) for pipe in core.pipes], self.registers + 1
+        queue, names = [core.queues.get(pipe, np.iinfo(np.int64).max) for pipe in core.pipes], self.registers + 1
         structure.unit, structure.columns, structure.pipes = unit, self.distances.shape[1], len(core.pipes)
         structure.names, structure.in_order = self.registers, core.order == "in"
         structure.width, structure.reorder_buffer = core.width, core.reorder_buffer
