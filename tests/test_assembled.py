@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isa.acle.allocation import Allocation
 from isa.acle.assembly import GeneralFileAssembly, VectorFileAssembly
 from isa.acle.bank import Bank
 from isa.intrinsics import (
@@ -170,6 +171,50 @@ def test_memory_before_and_after_is_worked_out_from_the_record() -> None:
     before = bytes(touched.before[BASE + k] for k in range(32))
     after = bytes(touched.after[BASE + k] for k in range(32))
     assert (before, after) == (start + bytes(16), start + b"\xff" * 16)
+
+
+def copied() -> Program:
+    """Four numbers to eight further on: ldr q0, [x0] and str q0, [x0, #32]."""
+    with Program(filled_memory()) as program:
+        vst1q_s32(ROW + 8, vld1q_s32(ROW))
+    return program
+
+
+def with_text(allocation: Allocation, old: str, new: str) -> Allocation:
+    """The allocation with another text in one of its lines."""
+    lines = tuple(line._replace(text=line.text.replace(old, new)) for line in allocation.lines)
+    assert lines != allocation.lines
+    return replace(allocation, lines=lines)
+
+
+def test_all_that_a_program_reads_writes_leaves_and_keeps_is_compared() -> None:
+    """Of the load address, bytes and result; of the store address and data; where it returned, QC, how often; kept
+    are sp, twelve general and eight vector registers; memory is that of both."""
+    assert run_assembled(copied()).compared == 3 + 2 + 1 + 1 + 1 + (1 + 12 + 8) + 32
+
+
+def test_a_fault_that_the_record_does_not_have_is_a_difference() -> None:
+    program = copied()
+    run = run_allocation(program, with_text(program.allocated(), "#0x50000", "#0x10"))
+    assert (run.agrees, run.divergence) == (False, None)
+    assert run.differences[0].startswith("memory faults: recorded none, assembled ")
+
+
+@pytest.mark.parametrize("old", ["mov w", "movi v"])
+def test_what_is_not_made_holds_no_zero(old: str) -> None:
+    with Program(filled_memory()) as program:
+        if old == "mov w":
+            program.returns(vdupq_n_s32(0))
+        else:
+            with_registers(program, 2)
+            recorded(program, "movi v0.4s, #0")
+            recorded(program, "add v1.4s, v0.4s, v0.4s")
+    allocation = program.allocated()
+    line = next(line.text for line in allocation.lines if line.text.startswith(old))
+    assert [run_allocation(program, one).agrees for one in (allocation, with_text(allocation, line, "nop"))] == [
+        True,
+        False,
+    ]
 
 
 def test_an_empty_program_agrees_in_the_registers_that_it_keeps() -> None:

@@ -10,9 +10,13 @@ import pytest
 
 from sim.call import buffers
 from sim.call.call import CallResult, CompiledKernel
+from sim.call.caller import RETURN_ADDRESS, STACK_TOP, Call, Caller
 from sim.call.guards.findings import CallError, GuardError
+from sim.call.guards.influence import Influence
+from sim.call.guards.undefined_bytes import SeededBytes
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
-from sim.toolchain.compilers import build
+from sim.machine.machine import Machine
+from sim.toolchain.compilers import build, build_text
 
 
 def no_inputs() -> Iterator[Inputs]:
@@ -152,6 +156,42 @@ def test_a_stack_that_is_too_small_is_said_to_be_so(tmp_path: Path) -> None:
     text = "void f(unsigned char *b) { volatile unsigned char s[1 << 18]; *b = s[(unsigned long)b & 1]; }\n"
     with pytest.raises(CallError, match="the stack of 65536 bytes is too small"):
         call(text, ONE, {}, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_arrays_end_where_their_mappings_end_in_every_second_call(seed: int) -> None:
+    assert Call({}, seed).at_end == (seed in (0, 2))
+
+
+def returning() -> CompiledKernel:
+    """A function of no arguments that returns at once, on the machine alone."""
+    return CompiledKernel(build_text(".globl f\nf: nop\n ret\n", ".s"), kernel_of(Signature(())), engine="machine")
+
+
+def test_all_instructions_of_all_calls_are_counted() -> None:
+    kernel = returning()
+    assert kernel.executed == 0
+    assert [(kernel.call({}, seed).instructions, kernel.executed) for seed in range(2)] == [(2, 2), (2, 4)]
+
+
+def test_on_the_machine_alone_every_eighth_call_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, repeated = returning(), list[int]()
+    monkeypatch.setattr(Influence, "findings", lambda self, call, *_: repeated.append(call.seed) or [])
+    for seed in range(20):
+        kernel.call({}, seed)
+    assert repeated == [0, 8, 16]
+
+
+def test_a_call_begins_with_modes_and_sticky_bits_of_zero_and_undefined_flags() -> None:
+    image = build_text(".globl f\nf: nop\n ret\n", ".s")
+    caller, flags = Caller(image, kernel_of(Signature(())), Machine()), set()
+    for seed in range(40):
+        caller.prepare(Call({}, seed), SeededBytes(seed))
+        machine = caller.machine
+        assert (machine.fpcr, machine.fpsr, machine.tpidr) == (0, 0, 0)
+        assert (machine.pc, machine.x[30], machine.sp) == (image.symbol("f").address, RETURN_ADDRESS, STACK_TOP)
+        flags.add(machine.nzcv)
+    assert (min(flags), max(flags), len(flags) > 8) == (0, 15, True)
 
 
 def test_static_data_starts_afresh_in_each_call(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from isa.acle.register_slots import slots_of
 from isa.evaluate.exact import QC, Evaluation, Occurrence
 from isa.lane import Memory as MemoryPlace
 from isa.lane import Place
-from sim.call.buffers import whole_pages
 from sim.call.lockstep import Divergence, Lockstep
 from sim.emulator import Emulator
 from sim.machine.errors import MemoryFault
@@ -35,6 +34,7 @@ _REGION = 0x1_0000_0000
 """The assembled code has a region of this size and alignment for itself: code and constants from its start on, the
 stack under its middle, and the address it returns to near its end."""
 _RETURN = _REGION - PAGE
+_STACK = 32 * PAGE
 _LOW_HALF = 0xFFFF_FFFF_FFFF_FFFF
 _KEPT = (Place("sp"), *(Place("x", i) for i in range(19, 31)), *(Place("v", i) for i in range(8, 16)))
 """What a function leaves as it was; of vectors the lower half (AAPCS64 6.1)."""
@@ -144,9 +144,9 @@ def run_allocation(program: Program, allocation: Allocation, seed: int = 1) -> A
 def _fill(memory: Memory, touched: TouchedMemory, image: Image) -> None:
     map_image(memory, image)
     stack = touched.free_region + _REGION // 2
-    memory.map(stack - 32 * PAGE, 32 * PAGE, "rw")
+    memory.map(stack - _STACK, _STACK, "rw")
     for page in touched.pages:
-        memory.map(page, whole_pages(1), "rw")
+        memory.map(page, PAGE, "rw")
     for byte, value in touched.before.items():
         memory.write(byte, bytes([value]))
 

@@ -88,7 +88,7 @@ class PlacedArray:
     def view(self, data: bytearray) -> np.ndarray[Any, Any]:
         """The array in its bytes."""
         strides = [stride * self._itemsize for stride in self.strides]
-        flat = np.frombuffer(data, self.pointer.type, self.size // self._itemsize if self.size else 0)
+        flat = np.frombuffer(data, self.pointer.type)
         return np.lib.stride_tricks.as_strided(flat, self.extents, strides)
 
 

@@ -1,0 +1,85 @@
+"""Where arrays of a call lie in memory, byte by byte."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sim.call.buffers import BUFFER_SPACING, FIRST_BUFFER, Buffers, PlacedArray, whole_pages
+from sim.call.guards.undefined_bytes import SeededBytes
+from sim.kernels import Pointer, ScalarArgument, Signature
+from sim.machine.memory import PAGE, Memory
+
+ROWS = PlacedArray(Pointer("a", "int32", (3, 4), strides=(6, 1)), 0x1000, (3, 4), (6, 1))
+"""Three rows of four numbers, six apart: the last row ends behind 16 numbers."""
+
+
+@pytest.mark.parametrize(
+    ("size", "pages"), [(0, 1), (1, 1), (PAGE - 1, 1), (PAGE, 1), (PAGE + 1, 2), (2 * PAGE, 2), (2 * PAGE + 1, 3)]
+)
+def test_a_size_is_rounded_up_to_pages_and_at_least_one(size: int, pages: int) -> None:
+    assert whole_pages(size) == pages * PAGE
+
+
+def test_a_strided_array_goes_to_the_end_of_its_last_row() -> None:
+    assert ROWS.size == 4 * 16
+    assert [PlacedArray(ROWS.pointer, 0, shape, (6, 1)).size for shape in ((0, 4), (3, 0), (1, 1))] == [0, 0, 4]
+
+
+@pytest.mark.parametrize(
+    ("byte", "position"),
+    [(0, (0, 0)), (3, (0, 0)), (4, (0, 1)), (15, (0, 3)), (16, (0, 4)), (23, (0, 5)), (24, (1, 0)), (63, (2, 3))],
+)
+def test_a_byte_is_that_of_an_element_or_between_rows(byte: int, position: tuple[int, int]) -> None:
+    assert ROWS.position_of(0x1000 + byte) == position
+
+
+def test_of_a_step_of_nothing_all_elements_are_the_first() -> None:
+    same = PlacedArray(Pointer("a", "int32", (3, 4)), 0x1000, (3, 4), (0, 1))
+    assert (same.position_of(0x100B), same.size) == ((0, 2), 16)
+
+
+def test_an_array_is_viewed_in_its_bytes() -> None:
+    data = bytearray(np.arange(16, dtype="<i4").tobytes())
+    view = ROWS.view(data)
+    assert view.tolist() == [[0, 1, 2, 3], [6, 7, 8, 9], [12, 13, 14, 15]]
+    view[1, 2] = -1
+    assert data[32:36] == b"\xff" * 4
+    assert PlacedArray(ROWS.pointer, 0x1000, (0, 4), (6, 1)).view(bytearray()).shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("more", "at_end", "offset"),
+    [
+        ({}, True, PAGE - 12),
+        ({}, False, 0),
+        ({"alignment": 8}, True, PAGE - 16),
+        ({"alignment": 64}, True, PAGE - 64),
+        ({"alignment": 64}, False, 0),
+        ({"over_read": 4}, True, PAGE - 16),
+        ({"over_read": 4, "alignment": 16}, True, PAGE - 16),
+        ({"over_read": 5, "alignment": 16}, True, PAGE - 32),
+        ({"over_read": PAGE}, True, PAGE - 12),
+    ],
+)
+def test_an_array_ends_or_begins_where_its_mapping_does(more: dict[str, int], at_end: bool, offset: int) -> None:
+    signature = Signature((Pointer("a", "int32", (3,), **more), Pointer("b", "int8", (1,), direction="out")))  # type: ignore[arg-type]
+    memory = Memory()
+    given = {"a": np.array([5, 6, 7], np.int32)}
+    placed = Buffers(signature, [memory]).place(given, SeededBytes(1), at_end)
+    assert placed["a"].address == FIRST_BUFFER + offset
+    assert placed["b"].address == FIRST_BUFFER + BUFFER_SPACING + (PAGE - 1 if at_end else 0)
+    assert memory.read(placed["a"].address, 12) == given["a"].tobytes()
+    rights = [(region.start, region.end - region.start, region.permissions) for region in memory.regions]
+    room = 2 * PAGE if more.get("over_read") == PAGE else PAGE
+    assert rights == [(FIRST_BUFFER, room, "r"), (FIRST_BUFFER + BUFFER_SPACING, PAGE, "rw")]
+
+
+def test_what_an_array_is_placed_in_is_made_once_for_its_size() -> None:
+    memory = Memory()
+    buffers = Buffers(Signature((Pointer("a", "int8", ("n",)), ScalarArgument("n", "int64"))), [memory])
+    starts = []
+    for count in (1, PAGE, PAGE + 1, 2):
+        where = buffers.place({"a": np.zeros(count, np.int8), "n": count}, SeededBytes(1), at_end=False)["a"]
+        starts.append((where.address - FIRST_BUFFER) // BUFFER_SPACING)
+    assert starts == [0, 0, 1, 0]
