@@ -9,7 +9,7 @@ import pytest
 
 from isa.evaluate.exact import Evaluation, Occurrence
 from isa.instruction import Instruction
-from isa.lane import Load, Place, walk
+from isa.lane import Int, Load, Place, read, walk
 from sim.call.call import Recorded
 from sim.check.origin import (
     MEMORY,
@@ -18,6 +18,7 @@ from sim.check.origin import (
     LaneOrigin,
     Node,
     OriginWalk,
+    WantedBytes,
     bits_of,
     copied_bytes,
     decided_origin_of,
@@ -180,6 +181,40 @@ def seen(nodes: Sequence[Node]) -> list[tuple[int, int, int, int]]:
     return [(node.index, node.lane, node.bits, node.value) for node in nodes]
 
 
+def test_bytes_are_wanted_where_they_lie_and_by_those_who_were_computed_from_them() -> None:
+    wanted, one, other = WantedBytes(), node(8, 1), node(8, 2)
+    x3 = Place("x", 3)
+    for number in (5, 100):
+        wanted.add(Byte(MEMORY, number), [one])
+    wanted.add(Byte(x3, 0), [])
+    wanted.add(Byte(x3, 0), [other])
+    assert wanted.get(Byte(MEMORY, 5)) == {one}
+    assert wanted.get(Byte(x3, 0)) == {other}
+    assert wanted.get(Byte(MEMORY, 0)) is wanted.get(Byte(Place("x", 4), 0)) is None
+    reached = [first for first in range(12) if wanted.have_some_of(MEMORY, first, 2)]
+    assert reached == [4, 5]
+    assert wanted.places == {MEMORY, x3}
+    wanted.remove(Byte(x3, 0))
+    wanted.remove(Byte(x3, 1))
+    assert (wanted.places, wanted.get(Byte(x3, 0))) == ({MEMORY}, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "could"),
+    [
+        ("str w3, [x2]", MEMORY, True), ("str w3, [x2]", Place("x", 3), False), ("ldr w3, [x2]", MEMORY, False),
+        ("ldr w3, [x2]", Place("x", 3), True), ("adds w0, w1, w2", Place("nzcv"), True),
+        ("adds w0, w1, w2", Place("x", 0), True), ("adds w0, w1, w2", Place("x", 1), False),
+    ],
+)  # fmt: skip
+def test_what_writes_one_of_the_places_of_which_bytes_are_wanted_may_be_where_they_come_from(
+    text: str, where: Place | str, could: bool
+) -> None:
+    wanted = WantedBytes()
+    wanted.add(Byte(where, 0), ())
+    assert wanted.could_come_from(named(text)) == could
+
+
 def test_a_byte_is_followed_back_through_what_moved_and_what_computed_it() -> None:
     recorded, first = trace(SUM), int.from_bytes(DATA[ARRAY][:4], "little")
     walk_back = OriginWalk(OUT, 1)
@@ -225,6 +260,41 @@ def test_of_a_register_that_is_loaded_the_smallest_element_around_the_bytes_is_t
     value = int.from_bytes(DATA[ARRAY][:16], "little") >> bits * lane & (1 << bits) - 1
     assert seen(walk_back.copies) == [(0, lane, bits, value)]
     assert walk_back.origin().memory == tuple(part(ARRAY + first, size))
+
+
+@pytest.mark.parametrize(
+    ("first", "size", "bits", "lane"),
+    [(5, 1, 8, 5), (6, 2, 16, 3), (5, 2, 32, 1), (4, 4, 32, 1), (13, 1, 8, 13), (12, 4, 32, 3)],
+)
+def test_so_it_is_of_one_lane_of_several(first: int, size: int, bits: int, lane: int) -> None:
+    (recorded,) = trace(["ld1 {v0.4s}, [x1]"])
+    walk_back = OriginWalk(first, size, Place("v", 0))
+    walk_back.take(0, recorded)
+    value = int.from_bytes(DATA[ARRAY][:16], "little") >> bits * lane & (1 << bits) - 1
+    assert seen(walk_back.copies) == [(0, lane, bits, value)]
+    (loaded,) = [
+        one
+        for one in written_lanes(Evaluation(recorded.occurrence), recorded.occurrence.instruction)
+        if one.number == first // 4
+    ]
+    narrowed = loaded.narrowed(part(first % 4, size))
+    assert [byte.number for byte in narrowed.span] == part(lane * bits // 8, bits // 8)
+
+
+def test_a_byte_of_many_that_are_stored_together_comes_from_its_own() -> None:
+    found = origin_of(trace(["ldr q3, [x1]", "st1 {v3.16b}, [x2]"]), OUT + 13, 1)
+    assert found.memory == (ARRAY + 13,)
+
+
+def test_a_negative_number_is_told_by_all_of_its_bits() -> None:
+    found = origin_of(trace(["neg w4, w3", "str w4, [x2]"], {**GIVEN, "x3": 5}), OUT, 4)
+    assert seen(found.nodes) == [(0, 0, 32, 2**32 - 5)]
+
+
+@pytest.mark.parametrize(("lsb", "bits", "copied"), [(8, 16, [1, 2]), (4, 8, None), (8, 4, None)])
+def test_only_whole_bytes_of_a_register_are_moved(lsb: int, bits: int, copied: list[int] | None) -> None:
+    found = copied_bytes(Int(bits, False).field(read(Place("x", 3)), lsb), Evaluation(State({})))
+    assert found == (None if copied is None else [Byte(Place("x", 3), number) for number in copied])
 
 
 DECIDED = ["ldr w9, [x1, #12]", "cbnz w9, #0x100", "ldr w5, [x1, #4]", "cmp w5, #3", "b.lt #0x100", "mov w0, #7",
@@ -277,6 +347,8 @@ def node(bits: int, value: int) -> Node:
         (64, 2**32 + 5, 5, True, True), (64, 2**63 + 5, 2**32 - 1, False, False), (64, 7, 2**33 + 7, False, False),
         (64, 2**33 + 7, 2**33 + 7, True, True), (64, 2**32 - 5, -5, True, True), (64, 5, -(2**31) - 1, False, False),
         (64, 3 << 32, -(2**31) - 2**32, False, False), (64, 1 << 31, -(2**31), True, True),
+        (64, 2**32, 2**32, True, True), (64, 2**33 + 2**32 - 1, 2**32 - 1, True, True),
+        (64, 2**31 - 1, -(2**31) - 1, False, False),
     ],
 )  # fmt: skip
 def test_a_lane_is_a_number_with_a_sign_or_without_or_its_low_bits(

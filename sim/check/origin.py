@@ -266,8 +266,6 @@ class WrittenLane(NamedTuple):
         size = self.bits // 8
         while size > 1 and bytes_[0] // (size // 2) == bytes_[-1] // (size // 2):
             size //= 2
-        if size * 8 >= self.bits:
-            return self
         at = bytes_[0] // size
         number = self.number * self.bits // 8 // size + at
         return WrittenLane(
