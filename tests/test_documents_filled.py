@@ -103,6 +103,7 @@ def checks() -> list[dict[str, Any]]:
         fault=FaultLines(
             lines=("f.c:3",), instruction="add w0, w0, w1", repairs=("add as sub",), build="-O0",
             macros=("M at f.c:1",), addresses=("f+0x4 (0x11004)",), inlined=("of g, inlined at f.c:9",),
+            roles=("in f",),
         ),
         between=("f.c -O2", "f.c -O0"),
     )  # fmt: skip

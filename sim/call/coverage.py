@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,7 +18,7 @@ class Coverage:
     """What can be met in one build, and whether it was, in order of address.
 
     `lines` are source lines of the functions that were entered, such as "kernel.c:41"; `branches` the two outcomes of
-    each conditional branch that was executed, such as "kernel.c:41 b.lo at 0x11040 taken"; `classes` the operand
+    each conditional branch that was executed, such as "kernel.c:41 b.lo to kernel.c:39 taken"; `classes` the operand
     classes of each arithmetic vector instruction, such as "kernel.c:48 sqadd v0.4s, v1.4s, v2.4s at 0x110dc: max",
     where they were looked at.
     """
@@ -76,11 +77,16 @@ def code_coverage(image: Image, went: Collection[tuple[int, int]], at: Callable[
             if line is not None:
                 lines[str(line)] = lines.get(str(line), False) or address in hit
     branches = dict[str, bool]()
-    for pc, next_pc in sorted(went):
-        instruction = at(pc)
-        if instruction.form.name.startswith(_CONDITIONAL):
-            name = f"{image.place_of(pc)} {instruction.text.split()[0]} at {pc:#x}"
-            for outcome, met in (("taken", next_pc != pc + 4), ("not taken", next_pc == pc + 4)):
-                key = f"{name} {outcome}"
-                branches[key] = branches.get(key, False) or met
+    names = {pc: _branch_name(image, pc, at(pc)) for pc in hit if at(pc).form.name.startswith(_CONDITIONAL)}
+    alike = Counter(names.values())
+    for pc, next_pc in sorted(pair for pair in went if pair[0] in names):
+        name = names[pc] + f" at {pc:#x}" * (alike[names[pc]] > 1)
+        for outcome, met in (("taken", next_pc != pc + 4), ("not taken", next_pc == pc + 4)):
+            key = f"{name} {outcome}"
+            branches[key] = branches.get(key, False) or met
     return Coverage(lines, branches)
+
+
+def _branch_name(image: Image, pc: int, instruction: Instruction) -> str:
+    """A branch by its line and the one that it goes to."""
+    return f"{image.place_of(pc)} {instruction.text.split()[0]} to {image.with_target(instruction.text).split()[-1]}"

@@ -242,10 +242,11 @@ class JobRun:
             return None
         lane, finding = self._clearest_finding(comparison)
         parted, node = finding.parting, finding.writer if finding.parting is None else finding.parting.node
-        source, inlined = "", ""
+        instruction, source, inlined = "", "", ""
         if node is not None:
-            pc, source = node.recorded.pc, "intrinsics"
+            instruction, pc, source = node.recorded.occurrence.instruction.text, node.recorded.pc, "intrinsics"
             if self._image is not None and pc is not None:
+                instruction = self._image.with_target(instruction)
                 source, inlined = self._image.place_of(pc), self._image.inlined_at(pc)
         outputs = [result.outputs[lane.engine] for result in self._results]
         sets = self._vectors.inputs  # where one stands twice, its lanes are the same
@@ -260,7 +261,7 @@ class JobRun:
             parted_at=parted.step if parted is not None else None,
             golden_step=finding.golden_step,
             agreed=parted.agreed if parted is not None else (),
-            instruction=node.recorded.occurrence.instruction.text if node is not None else "",
+            instruction=instruction,
             source=source,
             inlined=inlined,
             came_from=finding.came_from,

@@ -44,6 +44,9 @@ _READS_THREAD_POINTER = re.compile(rb"[\x40-\x5f]\xd0\x3b\xd5")  # MRS of TPIDR_
 _PROGRAM_HEADER, _SECTION_HEADER = 56, 64  # sizes of Elf64_Phdr and Elf64_Shdr, System V ABI chapter 4
 _PERMISSION_BITS = {"r": 4, "w": 2, "x": 1}  # PF_R, PF_W, PF_X
 _SYMBOL_TYPES = ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
+_BRANCH = re.compile(
+    r"\b(?P<branch>(?:bl?|bc?\.[a-z]{2}|cbn?z [wx]\w+,|tbn?z [wx]\w+, #\w+,) )#(?P<address>0x[0-9a-f]{1,16})\b"
+)
 _Result = TypeVar("_Result")
 
 
@@ -299,6 +302,17 @@ class Image:
         if last >= 0 and self.lines[last][0] >= start:
             return f"near {self.lines[last][2]}"
         return f"{name}+{address - start:#x}" if name else f"{address:#x}"
+
+    def with_target(self, text: str) -> str:
+        """Text with the place where branches in it go, in the place of their addresses: "b.hs kernel.c:43" of
+        "b.hs #0x1107c", "bl round" of "bl #0x11004"; any other is as it was.
+        """
+        return _BRANCH.sub(lambda found: f"{found['branch']}{self._target_of(int(found['address'], 16))}", text)
+
+    def _target_of(self, address: int) -> str:
+        first = bisect_right(self._starts, (address, ""))
+        begun = [name for start, name in self._starts[first : first + 1] if start == address and name[0] != "."]
+        return begun[0] if begun else self.place_of(address)
 
     def full_place_of(self, address: int) -> str:
         """The source line with the calls by which it came there, if it was inlined: `place_of` and `inlined_at`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sim.check.repair.code import ExecutedCode
@@ -37,6 +37,10 @@ class OfLines:
 
     def place_of(self, pc: int) -> str:
         return f"f.c:{self._lines[(pc - START) // 4][1]}"
+
+    def from_debug_information(self, read: Callable[[Any], Any]) -> list[Any]:
+        """Of no variables."""
+        return []
 
 
 def code_of(lines: Lines, symbols: Sequence[Symbol] = (), segments: Sequence[Segment] = ()) -> ExecutedCode:

@@ -183,7 +183,9 @@ class _Repetition:
             return f"reached {element_name(target.output, target.lane)}"
         if use.branch is None:
             return "decided whether the call goes on"
-        return f"decided where {use.branch.instruction.text} ({self._caller.image.full_place_of(use.branch.pc)}) went"
+        image = self._caller.image
+        went = image.with_target(use.branch.instruction.text)
+        return f"decided where {went} ({image.full_place_of(use.branch.pc)}) went"
 
     def at(self, step: Step | None, kind: Kind, said: str, breach: Breach) -> GuardFinding:
         """The finding, with its instruction where one is known."""

@@ -214,8 +214,8 @@ class _Target:
                 build=title,
                 place=self._image.place_of(one.pc),
                 kind=one.kind,
-                instruction=one.original.text,
-                instead=one.instruction.text,
+                instruction=self._image.with_target(one.original.text),
+                instead=self._image.with_target(one.instruction.text),
                 shown=shown,
                 impossible=differing(one) in self._never,
             )

@@ -104,8 +104,8 @@ class ClassesMet:
         """Every class with what there is to say of it, by address."""
         return [
             OperandsMet(
-                build, image.place_of(pc), self._instructions[pc].text, name, name not in self._open[pc],
-                self._never.get(goal, ""),
+                build, image.place_of(pc), image.with_target(self._instructions[pc].text), name,
+                name not in self._open[pc], self._never.get(goal, ""),
             )
             for pc, goals in self._goals.items()
             for name, goal in goals.items()

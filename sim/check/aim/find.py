@@ -297,10 +297,12 @@ class InputSearch:
 def _goals(image: Image, code: Mapping[int, Instruction], wanted: AtLine) -> Iterator[tuple[Goal, str]]:
     names = ("taken", "not taken") if wanted.name == BRANCH else (wanted.name,)
     for pc, instruction in code.items():
-        if image.place_of(pc) == wanted.place and instruction.text.startswith(wanted.instruction):
+        text = image.with_target(instruction.text)
+        is_wanted = text.startswith(wanted.instruction) or instruction.text.startswith(wanted.instruction)
+        if image.place_of(pc) == wanted.place and is_wanted:
             for name, goal in goals_of(pc, instruction, get_args(OperandClass)).items():
                 if name in names:
-                    yield goal, f"{name} at {wanted.place} {instruction.text}"
+                    yield goal, f"{name} at {wanted.place} {text}"
 
 
 def _what_there_is(image: Image, code: Mapping[int, Instruction], wanted: AtLine) -> str:

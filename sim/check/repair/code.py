@@ -11,12 +11,19 @@ from isa.instruction import Instruction
 from isa.lane import Place
 from sim.toolchain.dwarf.code_lines import SourceLine
 from sim.toolchain.dwarf.data_lines import data_lines
+from sim.toolchain.dwarf.stack_variables import stack_variables
 from sim.toolchain.image import Image, ImageError
 
 _SLOT: Final = re.compile(r"(?P<verb>ld|st)u?r(?P<part>s?[bhw]?) (?P<letter>[bhsdqwx])(?P<number>\d+|zr), \[[^\]]*\]")
 _MOVE: Final = re.compile(r"f?mov (?P<to>[dwx])\d+, (?P<source>[vdwx])(?P<number>\d+)(?:\.d\[(?P<half>\d)\])?")
 
 _LITERAL: Final = re.compile(r"ldr (?P<letter>[dq])\d+, \[x(?P<number>\d+)(?:, #(?P<offset>\w+))?\]")
+_FRAME: Final = re.compile(r"(?:mov x29, sp|add x29, sp, #(?P<offset>\w+))")
+"""What lays a function's frame out, so many bytes up from the stack pointer."""
+_ROOM: Final = re.compile(r"sub sp, sp, #(?P<bytes>\w+)(?:, lsl #(?P<shift>\d+))?")
+_REGISTER: Final = re.compile(r"\b(?P<letter>[wxvbhsdq])(?P<number>\d+)\b")
+_SP: Final = 31
+"""The number that debug information has for the stack pointer."""
 _ADDRESS: Final = re.compile(r"(?:adrp?|add) x\d+, (?:x(?P<source>\d+), )?#(?P<number>\w+)")
 """What makes an address that is known, or goes on from one."""
 
@@ -98,6 +105,72 @@ class ExecutedCode:
             return data_lines(self._image)
         except ImageError:
             return {}
+
+    def variable(self, pc: int) -> str:
+        """What a source calls the variable that an instruction keeps on the stack or fetches from there; "" where that
+        is not told.
+        """
+        access = self.accesses.get(pc)
+        return "" if access is None else self._names.get((self.start(pc), access.slot), "")
+
+    def kept(self, pc: int) -> str:
+        """What an instruction keeps on the stack, in words: a variable by its name, if that is told, and its line."""
+        name = self.variable(pc)
+        return f"{name} (set at {self.line(pc)})" if name else f"what {self.line(pc)} keeps"
+
+    def told(self, pc: int) -> str:
+        """Which variables an instruction works on, in words, as far as that is told: "[sp, #12] is n", or "w8 is a, it
+        makes sum" where it is kept behind the instruction on the same line.
+        """
+        instruction, found = self.instructions[pc], dict[str, str]()
+        if (match := _SLOT.fullmatch(instruction.text)) and self.variable(pc):
+            found[match[0][match[0].index("[") :]] = self.variable(pc)
+        for register in _REGISTER.finditer(instruction.text):
+            place = Place("x" if register["letter"] in "wx" else "v", int(register["number"]))
+            made = next(self.sources(pc, place), None) if place in instruction.places_read else None
+            access = self.accesses.get(made.pc) if made is not None else None
+            if made is not None and access is not None and access.is_load and self.variable(made.pc):
+                found.setdefault(register[0], self.variable(made.pc))
+        words = [f"{what} is {name}" for what, name in found.items()]
+        behind = (at for at in self._addresses if at > pc and self.line(at) == self.line(pc))
+        for at in (at for at in behind if self.variable(at) and not self.accesses[at].is_load):
+            kept = self.accesses[at].register
+            if kept is not None and (made := next(self.sources(at, kept), None)) is not None and made.pc == pc:
+                words.append(f"it makes {self.variable(at)}")
+        return ", ".join(words)
+
+    @cached_property
+    def _names(self) -> dict[tuple[int, int], str]:
+        """The variables of the source, by their function and slot."""
+        try:
+            variables = stack_variables(self._image)
+        except ImageError:
+            return {}
+        frames = self._frames()
+        found: dict[tuple[int, int], dict[str, None]] = {}
+        for each in variables:
+            base = 0 if each.register == _SP else frames.get(each.function)
+            if base is not None:
+                found.setdefault((each.function, base + each.offset), {})[each.name] = None
+        return {place: next(iter(names)) for place, names in found.items() if len(names) == 1}
+
+    def _frames(self) -> dict[int, int]:
+        """By function, how far up from the stack pointer its frame at x29 is once it has its variables."""
+        found = dict[int, int]()
+        for pc in self._addresses:
+            text, start = self.instructions[pc].text, self.start(pc)
+            if match := _FRAME.fullmatch(text):
+                found[start] = int(match["offset"] or "0", 0)
+            elif start in found and (match := _ROOM.fullmatch(text)):
+                found[start] += int(match["bytes"], 0) << int(match["shift"] or "0")
+            elif start in found and text.startswith("and sp, "):  # how far that moves it is not said
+                del found[start]
+        return found
+
+    def function(self, pc: int) -> str:
+        """The name of the function that an instruction is in; "" where it has none."""
+        start = self.start(pc)
+        return next((symbol.name for symbol in self._image.symbols.values() if symbol.address == start), "")
 
     def is_signed(self, pc: int, slot: int) -> bool:
         """Whether a variable of the function that an instruction is in has a sign: a short one, by how it is loaded."""

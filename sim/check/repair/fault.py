@@ -21,7 +21,8 @@ class FaultLines:
     of the build on which they were tried; `addresses` say where the changes are in code without source lines, such as
     "kernel+0x1c (0x1101c)".  `macros` are those of the same file that the lines use, with their own
     lines: what they come to stands on the line of their use, wherever it is wrong.  `inlined` says of each line by
-    which calls its code came into the function that it is in, as `Image.inlined_at` does.
+    which calls its code came into the function that it is in, as `Image.inlined_at` does.  `roles` says which line is
+    in a function and which calls it, where there are both: "in rounded", "calls rounded".
     """
 
     lines: tuple[str, ...] = ()
@@ -31,6 +32,7 @@ class FaultLines:
     macros: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     inlined: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.lines and not self.repairs:
@@ -40,7 +42,10 @@ class FaultLines:
         elif not any(":" in line for line in self.lines):
             place = f"fault at {' or '.join(self.addresses or self.lines)}, in code without source lines"
         else:
-            told = [f"{line} {calls}".rstrip() for line, calls in zip_longest(self.lines, self.inlined, fillvalue="")]
+            told = [
+                " ".join(filter(None, (line, calls, f"({role})" * bool(role))))
+                for line, calls, role in zip_longest(self.lines, self.inlined, self.roles, fillvalue="")
+            ]
             place = f"fault {'at' if len(told) == 1 else 'among'} {('; ' if any(self.inlined) else ', ').join(told)}"
             place += f" (or in what it uses: {', '.join(self.macros)})" if self.macros else ""
         built = f", compiled at {self.build}" if self.build else ""

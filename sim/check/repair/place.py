@@ -107,9 +107,9 @@ def fault_of_build(
     repairs = find_repairs(code, trials, one_computes)
     suspects = _Lines(code, trials, repairs)
     lines = tuple(dict.fromkeys(line for repair in repairs for line in suspects.of(repair)))
-    told = [" and ".join(map(str, repair.changes)) for repair in repairs]
+    told = [" and ".join(_told(code, image, change) for change in repair.changes) for repair in repairs]
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
-    first = repairs[0].changes[0].original.text if repairs else ""
+    first = image.with_target(repairs[0].changes[0].original.text) if repairs else ""
     changed = dict.fromkeys(code.address(repair.changes[0].pc) for repair in repairs[:TOLD])
     pcs = [change.pc for repair in repairs for change in repair.changes]
     shown = lines if len(lines) <= MOST else ()
@@ -117,7 +117,14 @@ def fault_of_build(
         lines=shown, instruction=first, repairs=(*told[:TOLD], *more), build=build if lines else "",
         addresses=() if any(":" in line for line in lines) else tuple(changed),
         inlined=tuple(code.inlined(line, pcs) for line in shown),
+        roles=suspects.roles(shown),
     )  # fmt: skip
+
+
+def _told(code: ExecutedCode, image: Image, change: Alternative) -> str:
+    """A change in words, with the variables that its instruction works on and the line that a branch goes to."""
+    variables = code.told(change.pc)
+    return image.with_target(str(change)) + (f" ({variables})" if variables else "")
 
 
 class _Use(NamedTuple):
@@ -139,14 +146,29 @@ class _Lines:
         self._code, self._instructions, self._trials = code, code.instructions, trials
         changes = (change for repair in repairs for change in repair.changes)
         self._moved = {code.line(change.pc) for change in changes if change.rank in (ONE_OFF, MISSING)}
+        self._roles = dict[str, dict[str, None]]()
 
     def of(self, repair: Repair) -> Iterator[str]:
         """The lines of a repair; of a function that is changed, also those that call it, where they may be at fault."""
         for change in repair.changes:
             if change.rank != FOLLOWS:
-                yield from self._suspects(repair, change)
+                how = "calls" if change.beside.calls else "in"
+                for line in self._suspects(repair, change):
+                    if line != change.beside.table:
+                        self._note(line, how, change.pc)
+                    yield line
                 below = [change.beside.calls] if change.beside.calls else []
                 yield from self._callers(repair, self._code.start(change.pc), below)
+
+    def roles(self, lines: Sequence[str]) -> tuple[str, ...]:
+        """Of lines that were told, which are in a function and which call it; none where none is told for a call."""
+        told = tuple(" and ".join(self._roles.get(line, ())) for line in lines)
+        return told if any("calls " in role for role in told) else ()
+
+    def _note(self, line: str, how: str, pc: int) -> None:
+        """That a line is told for being in, or for calling, the function that an instruction is in."""
+        if name := self._code.function(pc):
+            self._roles.setdefault(line, {})[f"{how} {name}"] = None
 
     def _suspects(self, repair: Repair, change: Alternative) -> Iterator[str]:
         """The lines of a change, and where a number is changed before the instruction, the line that made it.
@@ -199,10 +221,12 @@ class _Lines:
         `below` are the calls that were gone through.  Of several lines those are told of which it is enough that they
         find the repair; others call it as they should.
         """
-        by_line = calls_by_line(self._code, self._code.start(below[-1][0]) if below else changed)
+        called = below[-1][0] if below else changed
+        by_line = calls_by_line(self._code, self._code.start(called))
         for line, calls in by_line.items() if len(below) < DEEPEST else ():
             callers = [*below, calls]
             if len(by_line) == 1 or self._is_right_from(repair, changed, callers):
+                self._note(line, "calls", called)
                 yield line
                 yield from self._callers(repair, changed, callers)
 

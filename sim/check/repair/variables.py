@@ -56,12 +56,12 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
             kept = code.accesses[made]
             if slot != access.slot and (kept.part, kept.letter) == (access.part.lstrip("s"), access.letter):
                 changed = with_body(instruction, _reaching(form, _instead(slot)))
-                yield Alternative(pc, STEP, instruction, changed, f"with what {code.line(made)} keeps")
+                yield Alternative(pc, STEP, instruction, changed, f"with {code.kept(made)}")
         if access.is_load and access.part:
             yield from _in_its_place(code, pc)
         for slot, made in variables.items() if not access.is_load and access.slot in variables else ():
             kept = code.accesses[made]
-            says = f"of what {code.line(made)} keeps"
+            says = f"of {code.kept(made)}"
             if slot != access.slot and (kept.part, kept.letter) == (access.part, access.letter):
                 yield Alternative(pc, STEP, instruction, with_body(instruction, _storing(form, slot)), says)
             for signed in (
@@ -84,7 +84,7 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
                 kept = code.accesses[made]
                 for size in SIZES if kept.letter in "wx" and not kept.part else ():
                     changed = with_body(instruction, _reaching(form, _further(slot, _BITS[kept.letter], size)))
-                    yield Alternative(pc, STEP, instruction, changed, f"further by what {code.line(made)} keeps")
+                    yield Alternative(pc, STEP, instruction, changed, f"further by {code.kept(made)}")
         for by in (sign * by for by in BESIDE for sign in (1, -1)):
             says = f"{abs(by)} bytes {'up' if by > 0 else 'down'}"
             yield Alternative(pc, STEP, instruction, with_body(instruction, _reaching(form, _beside(by))), says)
@@ -107,7 +107,7 @@ def _first_elements(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
                 if bits < kept_bits or (bits == kept_bits and signed):
                     first = load(_address(slot), 8)
                     changed = with_body(instruction, _storing_number(instruction.form, first, Int(bits, signed)))
-                    says = f"of the first element where what {code.line(pointer)} keeps points"
+                    says = f"of the first element where {code.kept(pointer)} points"
                     yield Alternative(pc, STEP, instruction, changed, says)
 
 
@@ -121,7 +121,7 @@ def _in_its_place(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
             is_alike = (kept.letter in "wx") == isinstance(target, General) and not kept.part
             if is_alike and _BITS.get(kept.letter) == bits:
                 changed = with_body(instruction, _taken(slot, bits))
-                yield Alternative(pc, STEP, instruction, changed, f"with what {code.line(made)} keeps in its place")
+                yield Alternative(pc, STEP, instruction, changed, f"with {code.kept(made)} in its place")
 
 
 def left_out_variables(code: ExecutedCode, pc: int, reached: Collection[int]) -> Iterator[Alternative]:
@@ -153,7 +153,7 @@ def left_out_variables(code: ExecutedCode, pc: int, reached: Collection[int]) ->
                 combined = _with(says, slot, of_one)
                 for bits in (0,) if access is None or isinstance(target, General) else ELEMENTS:
                     changed = with_body(instruction, with_results(instruction.form, combined, bits))
-                    yield Alternative(pc, MISSING, instruction, changed, f"{says} what {code.line(made)} keeps")
+                    yield Alternative(pc, MISSING, instruction, changed, f"{says} {code.kept(made)}")
 
 
 def _unsigned(lane: Lane, element: Int) -> Lane:

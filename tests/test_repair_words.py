@@ -1,0 +1,148 @@
+"""What a repair is told with: variables by their names, branches by the line they go to, functions and their calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim.check.check import Job
+from sim.check.repair.fault import FaultLines
+from sim.check.repair.place import find_fault
+from sim.check.vectors import make_vectors
+from sim.kernels import Domain, Kernel, parse_prototype
+from sim.machine.machine import Machine
+from sim.toolchain.compilers import build, build_text
+from sim.toolchain.dwarf.stack_variables import stack_variables
+from sim.toolchain.image import Image
+from sim.toolchain.starting import map_image
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+SOURCE = """#include <stdint.h>
+static int32_t scaled(int32_t value, int32_t multiplier) {
+    int32_t wide = value * multiplier;
+    return wide >> 2;
+}
+static int32_t bounded(int32_t value, int32_t low) {
+    if (value < low)
+        return low;
+    return value;
+}
+void kernel(const int32_t *a, int32_t *out, int n, int32_t low) {
+    for (int i = 0; i < n; i++) {
+        int32_t more = a[i] + 3;
+        out[i] = bounded(scaled(more, 5), low);
+    }
+}
+"""
+
+
+def fault_of(right: str, wrong: str, folder: Path, source: str = SOURCE) -> str:
+    """What is said of the kernel with a mistake in it."""
+    assert source.count(right) == 1
+    (folder / "k.c").write_text(source.replace(right, wrong))
+    name, signature = parse_prototype("void kernel(const int32_t a[n], int32_t out[n], int n, int32_t low)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(folder / "k.c",), signature=signature,
+        domain={"a": Domain(-900, 900), "low": Domain(-100, 100), "n": Domain(0, 40)},
+        golden=lambda i: {"out": np.maximum(((i["a"] + 3) * 5) >> 2, i["low"]).astype(np.int32)},
+    )  # fmt: skip
+    return str(find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 300, seed=1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        (
+            "value * multiplier", "value + multiplier",
+            "fault among k.c:3 (in scaled), k.c:14 (calls scaled): every lane is right with add w8, w8, w9 as "
+            "mul w8, w8, w9 (w8 is value, w9 is multiplier, it makes wide), compiled at -O0",
+        ),
+        (
+            "value < low", "value > low",
+            "fault among k.c:7 (in bounded), k.c:14 (calls bounded): every lane is right with b.le k.c:9 as b.gt k.c:9"
+            ", compiled at -O0",
+        ),
+        (
+            "return value;", "return low;",
+            "fault among k.c:9 (in bounded), k.c:14 (calls bounded): every lane is right with ldr w8, [sp, #4] with "
+            "value (set at k.c:6) ([sp, #4] is low), compiled at -O0",
+        ),
+        (
+            "a[i] + 3", "a[i] + 4",
+            "fault at k.c:13: every lane is right with add w8, w8, #4 as add w8, w8, #3 (it makes more), "
+            "compiled at -O0",
+        ),
+        (
+            "i < n", "i < n - 1",
+            "fault at k.c:12: every lane is right with subs w9, w9, #1 as subs w9, w9, #0 (w9 is n), compiled at -O0",
+        ),
+    ],
+)  # fmt: skip
+def test_a_repair_names_variables_lines_and_functions(right: str, wrong: str, told: str, tmp_path: Path) -> None:
+    assert fault_of(right, wrong, tmp_path) == told
+
+
+@pytest.mark.slow
+def test_variables_of_a_large_frame_have_their_names(tmp_path: Path) -> None:
+    """Its frame pointer is laid out before it has room for its variables."""
+    large = SOURCE.replace("int32_t wide =", "volatile int64_t room[200]; room[value & 127] = 1; int32_t wide =")
+    called = large.replace("return wide >> 2;", "return bounded(wide, wide) >> 2;")
+    source = called.replace("static int32_t scaled", "static int32_t bounded(int32_t, int32_t);\nstatic int32_t scaled")
+    (tmp_path / "k.c").write_text(source)
+    assert "sub sp, sp, #" in texts_of(build(tmp_path / "k.c", "-O0"), "scaled")
+    told = fault_of("value * multiplier", "value + multiplier", tmp_path, source)
+    assert "as mul w8, w8, w9 (w8 is value, w9 is multiplier, it makes wide)" in told
+
+
+def texts_of(image: Image, symbol: str) -> str:
+    machine = Machine()
+    map_image(machine.memory, image)
+    start = image.symbol(symbol).address
+    return "; ".join(machine.disassembly_at(start + at) for at in range(0, len(image.code_of(symbol)), 4))
+
+
+BLOCKS = """int f(int *a, long b) {
+    int first = 1;
+    { int inner = 2; first += inner; }
+    { int inner = 3; first += inner + *a + (int)b; }
+    return first;
+}
+"""
+
+
+def test_variables_have_places_in_their_function() -> None:
+    image = build_text(BLOCKS, ".c", "-O0", "-g")
+    start = image.symbol("f").address
+    found = stack_variables(image)
+    assert {each.function for each in found} == {start}
+    assert sorted(each.name for each in found) == ["a", "b", "first", "inner", "inner"]
+    assert len({each[2:] for each in found}) == 5
+    assert stack_variables(build_text(BLOCKS, ".c", "-O0", "-g0")) == []
+
+
+def test_a_branch_is_told_by_where_it_goes(tmp_path: Path) -> None:
+    (tmp_path / "k.c").write_text(SOURCE)
+    image = build(tmp_path / "k.c", "-O0")
+    start = image.symbol("bounded").address
+    line = next(at for at, _, told in image.lines if str(told) == "k.c:9")
+    for text, told in {
+        f"bl #{start:#x}": "bl bounded",
+        f"b.hs #{line:#x} as b.lo #{line:#x}": "b.hs k.c:9 as b.lo k.c:9",
+        f"cbz w0, #{line:#x}": "cbz w0, k.c:9",
+        f"tbnz x3, #0x2a, #{line:#x}": "tbnz x3, #0x2a, k.c:9",
+        f"add x0, x0, #{line:#x}": f"add x0, x0, #{line:#x}",
+        f"bic w0, w0, #{line:#x}": f"bic w0, w0, #{line:#x}",
+        "b #0x10": "b 0x10",
+    }.items():
+        assert image.with_target(text) == told
+    stripped = build_text(SOURCE, ".c", "-O0", "-g0")
+    assert stripped.with_target(f"b #{stripped.symbol('bounded').address + 8:#x}") == "b bounded+0x8"
+
+
+def test_of_faults_on_several_lines_it_is_said_which_calls_which() -> None:
+    fault = FaultLines(lines=("k.h:3", "k.c:9"), repairs=("add as sub",), roles=("in f", "calls f"))
+    assert str(fault) == "fault among k.h:3 (in f), k.c:9 (calls f): every lane is right with add as sub"
