@@ -794,6 +794,14 @@ def test_rows_without_a_whole_block_have_no_tail(rows: list[npt.NDArray[np.bool_
     assert places_of(rows, "wrong lanes") == [f"all {wrong} wrong lanes lie in {place}"]
 
 
+def test_of_a_few_short_rows_that_are_wrong_as_a_whole_nothing_is_said() -> None:
+    """Three calls of forty are wrong, for what they are called with: two of three are short anyway."""
+    rows = [wrong_from(99, length) for length in [*[4] * 26, *[16] * 14]]
+    for number in (3, 11, 20):
+        rows[number] = wrong_from(0, 4)
+    assert places_of(rows, "wrong lanes") == []
+
+
 def test_where_all_rows_are_short_that_says_nothing() -> None:
     assert places_of([wrong_from(0, length) for length in range(1, 6)], "wrong lanes") == []
 

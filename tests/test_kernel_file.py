@@ -17,7 +17,7 @@ import sim.command.app
 from sim.check import check_kernel
 from sim.check.aim.aiming import aim
 from sim.check.vectors import make_vectors
-from sim.kernels import Kernel, KernelError, Signature, parse_prototype
+from sim.kernels import Domain, Kernel, KernelError, Signature, parse_prototype
 from sim.kernels.kernel import missing_input
 from sim.kernels.kernel_file import load_kernel
 
@@ -201,6 +201,12 @@ def test_a_file_by_a_relative_path_is_told_with_where_it_was_looked_for(
 
 @pytest.mark.parametrize(("wrong", "message"), [
     ({"domain": {"a": (0, 3)}}, r"the domain of 'a' is \(0, 3\): give a Domain, such as Domain\(0, 255\)"),
+    (
+        {"domain": {"n": "m / 2 + k"}},
+        r"Domain\(0, 255\); what follows from others is computed, Kernel\(arguments=lambda inputs: "
+        r"\{\*\*inputs, 'n': inputs\[\"m\"\] // 2 \+ inputs\[\"k\"\]\}\)$",
+    ),
+    ({"domain": {"n": lambda inputs: inputs["k"]}}, r"'n': inputs\[\"n\"\] \+ 2\}\)$"),
     ({"signature": "void f()"}, "the signature of f is 'void f\\(\\)': parse_prototype makes one of text"),
 ])  # fmt: skip
 def test_a_field_of_another_type_is_refused_in_a_sentence(wrong: dict[str, Any], message: str) -> None:
@@ -208,6 +214,29 @@ def test_a_field_of_another_type_is_refused_in_a_sentence(wrong: dict[str, Any],
     given: dict[str, Any] = {"signature": signature, **wrong}
     with pytest.raises(ValueError, match=message):
         Kernel(name=name, symbol=name, sources=(), golden=dict, **given)
+
+
+@pytest.mark.parametrize(
+    "given", [{"low": "n + 2"}, {"high": "n + 2"}, {"choices": ("n + 2",)}, {"corners": ("n + 2",)}]
+)
+def test_a_domain_of_what_is_no_number_is_refused_with_what_to_write(given: dict[str, Any]) -> None:
+    says = r"a Domain has numbers, not 'n \+ 2'; what follows .* \{\*\*inputs, 'width': inputs\[\"n\"\] \+ 2\}\)$"
+    with pytest.raises(ValueError, match=says):
+        Domain(**given)
+
+
+@pytest.mark.slow
+def test_what_the_refusal_says_makes_a_kernel_whose_argument_follows_from_another(tmp_path: Path) -> None:
+    text = "#include <stdint.h>\nvoid f(const int32_t *a, int32_t *out, int n, int width) {\n"
+    source = tmp_path / "f.c"
+    source.write_text(f"{text}for (int i = 0; i < n; i++) out[i] = a[i] + a[width - 1]; }}\n")
+    name, signature = parse_prototype("void f(const int32_t a[n + 2], int32_t out[n], int n, int width)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature, domain={"a": Domain(-9, 9)},
+        golden=lambda inputs: {"out": inputs["a"][: inputs["n"]] + inputs["a"][-1]},
+        arguments=lambda inputs: {**inputs, "width": inputs["n"] + 2},
+    )  # fmt: skip
+    assert check_kernel(kernel, levels=("O0",), vectors=50).passed
 
 
 KERNEL = ONE + "KERNEL = Kernel(name='f', symbol='f', sources=('f.c',), signature=SIGNATURE, golden=golden)\n"

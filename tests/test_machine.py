@@ -103,6 +103,20 @@ def test_an_address_to_run_until_is_an_integer(engine: Engine) -> None:
         engine.run(until="main")  # type: ignore[arg-type]  # what somebody gives
 
 
+@pytest.mark.parametrize(("name", "says"), [
+    ("x", r"x is all general registers: set one of them, as in m\.x\[0\] = 5"),
+    ("v", r"v is all vector registers: set one of them, as in m\.v\[0\] = 5"),
+    ("q0", "'Machine' object has no attribute 'q0'"),
+    ("PC", "'Machine' object has no attribute 'PC'"),
+])  # fmt: skip
+def test_what_a_machine_has_not_cannot_be_set(name: str, says: str) -> None:
+    machine = Machine()
+    machine.x[0] = machine.v[0] = 7
+    with pytest.raises(AttributeError, match=says):
+        setattr(machine, name, 5)
+    assert (machine.x[0], machine.v[0], machine.pc) == (7, 7, 0)
+
+
 def test_sp_is_no_x_register(engine: Engine) -> None:
     engine.sp = 5
     assert values(engine.x) == [0] * 31

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -50,16 +51,17 @@ def _in_tail(masks: Sequence[Bools], count: int) -> Iterator[str]:
     """What lies behind the whole blocks of the last axis, for the narrowest block that says it; rows that have no whole
     block have no tail either.
     """
-    size = sum(mask.size for mask in masks)
     for width in _WIDTHS:
-        parts = [mask[..., mask.shape[-1] // width * width :] for mask in masks]
-        if sum(int(part.sum()) for part in parts) == count:
-            place = f"the tail, behind the whole blocks of {width}"
+        if sum(int(mask[..., mask.shape[-1] // width * width :].sum()) for mask in masks) == count:
             short = [mask for mask in masks if mask.shape[-1] < width]
-            if sum(int(mask.sum()) for mask in short) == count:
-                parts, place = short, f"rows shorter than a block of {width}"
-            if _is_telling(sum(part.size for part in parts), size, count, len(_WIDTHS)):
-                yield place
+            others = [mask for mask in masks if mask.shape[-1] >= width]
+            # all of a row may be wrong for one reason, what it is called with: a short one counts once
+            is_short_by_chance = sum(mask[..., 0].size for mask in short) / sum(mask[..., 0].size for mask in masks)
+            chance = is_short_by_chance ** sum(int(mask.any(-1).sum()) for mask in short)
+            chance *= prod((mask.shape[-1] % width / mask.shape[-1]) ** int(mask.sum()) for mask in others)
+            if len(_WIDTHS) * chance <= _CHANCE:
+                in_tails = any(mask.any() for mask in others)
+                yield f"{'the tail, behind the whole blocks' if in_tails else 'rows shorter than a block'} of {width}"
             return
 
 

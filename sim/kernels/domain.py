@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, islice
 from math import prod
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
@@ -55,7 +57,8 @@ class Domain:
 
     Either all of `low`..`high`, both included (None: as far as the dtype goes, for floats -1000..1000), or `choices`
     only, where they are given.  `corners` are numbers that every check should try besides the bounds, 0, 1 and -1;
-    of a float they may lie outside the bounds (inf, NaN).  Raises ValueError where low > high.
+    of a float they may lie outside the bounds (inf, NaN).  Raises ValueError where low > high, and for what is no
+    number: an argument that follows from others has no domain, it is computed (`Kernel.arguments`).
     """
 
     low: Number | None = None
@@ -64,6 +67,9 @@ class Domain:
     choices: tuple[Number, ...] = ()
 
     def __post_init__(self) -> None:
+        for number in (self.low, self.high, *self.corners, *self.choices):
+            if not isinstance(number, Real | None):
+                raise ValueError(f"a Domain has numbers, not {number!r:.60}{_computed('width', number)}")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"the domain {self.low}..{self.high} is empty: give low <= high")
 
@@ -114,7 +120,8 @@ def check_domains(types: Mapping[str, np.dtype[Any]], domains: Domains, has_othe
     """
     for name, domain in domains.items():
         if not isinstance(domain, Domain):  # what a type checker says, to those who have none
-            raise ValueError(f"the domain of {name!r} is {domain!r:.60}: give a Domain, such as Domain(0, 255)")
+            advice = f"give a Domain, such as Domain(0, 255){_computed(name, domain)}"
+            raise ValueError(f"the domain of {name!r} is {domain!r:.60}: {advice}")
         if name not in types and not has_others:
             raise ValueError(f"there is a domain of {name!r}, which is no argument: they are {', '.join(types)}")
         if name not in types or types[name].kind == "f":
@@ -124,6 +131,20 @@ def check_domains(types: Mapping[str, np.dtype[Any]], domains: Domains, has_othe
         if wrong := [n for n in numbers if n is not None and not (isinstance(n, int) and low <= n <= high)]:
             what = f"has {wrong[0]}, which is no {types[name]}"
             raise ValueError(f"the domain of {name!r} {what}: give integers in {low}..{high}")
+
+
+def _computed(name: str, given: object) -> str:
+    """What to write for an argument that follows from others, given as a function or as a text, "n + 2"."""
+    if not isinstance(given, str) and not callable(given):
+        return ""
+    try:
+        names = names_in(given) if isinstance(given, str) else frozenset[str]()
+    except ValueError:
+        names = frozenset()
+    made = 'inputs["n"] + 2'
+    if names and not any("." in each for each in names):
+        made = re.sub(r"[A-Za-z_]\w*", lambda found: f'inputs["{found[0]}"]', str(given)).replace("/", "//")
+    return f"; what follows from others is computed, Kernel(arguments=lambda inputs: {{**inputs, {name!r}: {made}}})"
 
 
 def _any_set(inputs: Mapping[str, Any]) -> bool:

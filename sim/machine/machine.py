@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from operator import length_hint
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, Never, get_args
 
 from isa.decode import disassemble
 from isa.evaluate.python import Load, Run, Store, bind
@@ -52,7 +52,15 @@ class Machine:
     computer where it has a compiler, "automatic" in Python until `PATIENCE` instructions are executed, then compiled.
     What C does not have is interpreted, and so is all without a compiler (see `fallbacks`) or with a patch.  `step` and
     `follow` always interpret.
+
+    Setting what there is not raises AttributeError: a misspelt register would be ignored.
     """
+
+    __slots__ = (
+        "_blocks", "_bound", "_code_version", "_engine", "_instructions", "_loads", "_patches", "_patience", "_pc",
+        "_recorded", "_stops", "_stores", "_v", "_x", "features", "instructions_executed", "memory", "registers",
+        "table",
+    )  # fmt: skip
 
     def __init__(
         self, features: str | Iterable[str] = FEATURES, table: Table = TABLE, engine: EngineName = "automatic"
@@ -60,8 +68,8 @@ class Machine:
         self.features = features_of(features)
         self.registers = RegisterStorage()
         self.memory = Memory()
-        self.v = RegisterFile(self.registers, "v", 32)
-        self.x = RegisterFile(self.registers, "x", 31)
+        self._v = RegisterFile(self.registers, "v", 32)
+        self._x = RegisterFile(self.registers, "x", 31)
         self._pc = 0
         self.instructions_executed = 0
         self.table = table
@@ -105,6 +113,24 @@ class Machine:
             for pc in self._engine.entered():
                 self.instruction_at(pc)
         return self._instructions
+
+    @property
+    def v(self) -> RegisterFile:
+        """The vector registers by number, 128 bits each: `m.v[3]`."""
+        return self._v
+
+    @v.setter
+    def v(self, value: object) -> Never:
+        raise AttributeError("v is all vector registers: set one of them, as in m.v[0] = 5")
+
+    @property
+    def x(self) -> RegisterFile:
+        """The general registers x0 to x30 by number, 64 bits each: `m.x[3]`."""
+        return self._x
+
+    @x.setter
+    def x(self, value: object) -> Never:
+        raise AttributeError("x is all general registers: set one of them, as in m.x[0] = 5")
 
     @property
     def pc(self) -> int:

@@ -31,9 +31,11 @@ def replay_calls(
 ) -> ReplayReport:
     """Run the captured calls of a file (.jsonl) again and compare what they leave with what was recorded.
 
-    On machine and emulator in "lockstep", or on the "machine" or the "emulator" alone; a call may take `limit`
-    instructions.  `line` is the only one that is run, from 1.  A call that cannot be read, or stops, is a failure of
-    the report.  Raises ReplayError for another engine or a line without a call, CaptureError for a file that is none.
+    They are made in this process, one after the other: one on which the emulator crashes ends it, which `lanewise
+    replay` survives.  On machine and emulator in "lockstep", or on the "machine" or the "emulator" alone; a call may
+    take `limit` instructions.  `line` is the only one that is run, from 1.  A call that cannot be read, or stops, is a
+    failure of the report.  Raises ReplayError for another engine or a line without a call, CaptureError for a file that
+    is none.
     """
     if engine not in get_args(Engine):
         raise ReplayError(f"no engine is called {engine!r}: {', '.join(get_args(Engine))}")
