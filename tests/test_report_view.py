@@ -13,6 +13,7 @@ from rich.console import Console
 
 from sim.call.coverage import Coverage
 from sim.call.native.share import NativeShare
+from sim.check.aim.power import OperandsMet, Power
 from sim.check.report import Mismatch, Outcome, Report
 from sim.shrink.literal import statement
 from sim.view.report import show_report
@@ -307,6 +308,17 @@ def test_branch_outcomes_are_those_of_the_calls_before_one_was_stopped(failure: 
     met = Coverage(lines={}, branches={"f.c:3 b.lo taken": False, "f.c:3 b.lo not taken": True})
     lines = shown(report(replace(PARTLY, failure=failure, coverage=met)), width=120)
     assert " ".join(words_of("branch outcomes", lines)) == told
+
+
+def test_ways_gone_and_branch_outcomes_say_what_they_are_of() -> None:
+    """The one may be all of its branches, where the other is not: other builds, other inputs."""
+    met = Coverage(lines={}, branches={"f.c:3 b.lo to f.c:5 taken": False, "f.c:3 b.lo to f.c:5 not taken": True})
+    ways = [OperandsMet("kernel.c -O2", "f.c:3", "b.lo f.c:5", name, met=True) for name in ("taken", "not taken")]
+    ways.append(OperandsMet("plain.c -O2", "p.c:3", "b.lo p.c:5", "taken", met=True))
+    both = report(replace(PARTLY, failure="", coverage=met), replace(PARTLY, failure="", flags="-O3", coverage=met))
+    lines = shown(replace(both, power=Power(operands=ways)), width=160)
+    assert " ".join(words_of("ways gone", lines)) == "3 of 3 in kernel.c -O2, plain.c -O2, with the aimed inputs"
+    assert " ".join(words_of("branch outcomes", lines)).startswith("2 of 4 in 2 builds, in lockstep; never kernel.c")
 
 
 def test_a_build_that_there_is_not_has_stopped_no_call() -> None:

@@ -1,5 +1,6 @@
 """Builds of kernels are proved against their references, and refuted wherever a fault is planted."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -263,6 +264,20 @@ def test_a_second_shape_of_a_length_is_named_by_its_sizes() -> None:
     first, second = shapes_of(halved, [2])
     assert first.name == "length 2"
     assert second.name == f"length 2 (h {second.example['h']}, w {second.example['w']})"
+
+
+def test_a_second_shape_of_a_length_is_named_by_the_arrays_that_have_another_shape() -> None:
+    """Of input sets of a kernel's own, in which no argument is a size; one of the same arrays by its number."""
+    first, second, *_ = shapes_of(built_in_kernel("fully_connected"), [2])
+    assert first.name == "length 2"
+    rows, depth = second.example["input"].shape
+    assert (second.name, depth) == (
+        f"length 2 (input {rows}x{depth}, weights 2x{depth})",
+        second.example["weights"].shape[1],
+    )
+    names = [shape.name for shape in shapes_of(built_in_kernel("requantize"), [2])]
+    assert len({*names}) == len(names)
+    assert any(re.fullmatch(r"length 2 \(shape \d+\)", name) for name in names)
 
 
 @pytest.mark.parametrize(("each", "told"), [({}, "all numbers"), ({"shift": [5]}, "all other numbers")])

@@ -60,7 +60,7 @@ class Mismatch:
 
     def __str__(self) -> str:
         element = element_name(self.output, self.lane)
-        lanes = "1 lane differs" if self.lanes_different == 1 else f"{self.lanes_different} lanes differ in all"
+        lanes = "1 lane differs" if self.lanes_different == 1 else f"{self.lanes_different} lanes differ in all calls"
         if self.between is not None:
             first, second = self.between
             gives = f"{element}: {first} gives {self.expected}, {second} {self.got}; neither is taken as right"

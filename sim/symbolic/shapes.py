@@ -139,10 +139,20 @@ def _add(kernel: Kernel, found: dict[tuple[str, object], Shape], length: int, ex
     if key not in found and len(alike) < _MOST_OF_A_SIZE:
         words = size + "".join(f", no {name}" for name in _absent(example))
         same = [shape.name for shape in alike if shape.name.split(" (")[0] == words]
-        sizes = {name: example[name] for name in sorted(kernel.signature.sizes - set(counted)) if name in example}
-        told = f"{words} ({', '.join(f'{name} {number}' for name, number in sizes.items())})"
-        numbered = f"{words} ({len(same) + 1})" if not sizes or told in same else told
+        sizes = [f"{name} {example[name]}" for name in sorted(kernel.signature.sizes - set(counted)) if name in example]
+        sizes = sizes or (_arrays_unlike(example, alike[0].example) if same else [])
+        told = f"{words} ({', '.join(sizes)})"
+        numbered = f"{words} (shape {len(same) + 1})" if not sizes or told in same else told
         found[key] = Shape(numbered if same else words, length, example)
+
+
+def _arrays_unlike(example: Inputs, other: Inputs) -> list[str]:
+    """The arrays that have another shape than in the other input set, with it."""
+    return [
+        f"{name} {'x'.join(map(str, value.shape))}"
+        for name, value in example.items()
+        if isinstance(value, np.ndarray) and getattr(other.get(name), "shape", None) != value.shape
+    ]
 
 
 def _form(value: Any) -> object:

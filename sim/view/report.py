@@ -141,10 +141,12 @@ def _mistakes(power: Power) -> str:
     return told + (f"; not {never}{rest}" if never else "")
 
 
-def _met(classes: Sequence[OperandsMet]) -> str:
-    """How many of these the inputs met, and of the others, which cannot be met and which were not found."""
+def _met(classes: Sequence[OperandsMet], tried: str = "") -> str:
+    """How many of these the inputs met, and of the others, which cannot be met and which were not found; `tried` says
+    in what they were looked for.
+    """
     missed = sorted((one for one in classes if not one.met), key=lambda one: one.name == "wrapped")
-    told = [f"{len(classes) - len(missed):,} of {len(classes):,}"]
+    told = [f"{len(classes) - len(missed):,} of {len(classes):,} {tried}".rstrip()]
     impossible, unknown = ([one for one in missed if bool(one.impossible) == wanted] for wanted in (True, False))
     for start, some in (("none can meet", impossible), (NOT_FOUND, unknown)):
         names = list(dict.fromkeys(map(str, some)))
@@ -225,8 +227,10 @@ def _totals(report: Report) -> Table:
     if report.power is not None and report.power.mistakes:
         rows.append(("mistakes shown", _mistakes(report.power)))
     if report.power is not None:
-        for name, classes in (("operands met", report.power.of_operands), ("ways gone", report.power.of_ways)):
-            rows += [(name, _met(classes))] if classes else []
+        ways = report.power.of_ways
+        tried = f"in {', '.join(dict.fromkeys(way.build for way in ways))}, with the aimed inputs"
+        rows += [("operands met", _met(report.power.of_operands))] if report.power.of_operands else []
+        rows += [("ways gone", _met(ways, tried))] if ways else []
     # what a guard stops has gone through a part of the inputs, the ways gone were asked of all
     built = [outcome for outcome in report.outcomes if outcome.coverage is not None]
     stopped = any(outcome.failure and outcome.mismatch is None for outcome in built)
@@ -234,7 +238,9 @@ def _totals(report: Report) -> Table:
     for name, share in report.coverage.items():
         never, more = ", ".join(share.never[:_NEVER_SHOWN]), len(share.never) - _NEVER_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
-        rows.append((name, f"{share.met:,} of {share.of:,}{until}" + (f"; never {never}{rest}" if never else "")))
+        builds = f" in {len(built)} builds, in lockstep" if len(built) > 1 and name == "branch outcomes" else ""
+        met = f"{share.met:,} of {share.of:,}{builds}{until}"
+        rows.append((name, met + (f"; never {never}{rest}" if never else "")))
     rows += [("tolerance", report.tolerance)] if report.tolerance else []
     rows.append(("seed", f"{report.seed}"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
