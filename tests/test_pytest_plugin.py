@@ -310,3 +310,21 @@ def test_a_kernel_file_keeps_its_name_when_it_is_loaded_again(tmp_path: Path, mo
 
 def test_a_record_made_from_another_has_no_name() -> None:
     assert name_of(replace(quantize_down.KERNEL, symbol="other")) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "text"), [("sim/__init__.py", ""), ("sim.py", "")])
+def test_a_sim_of_ones_own_in_the_folder_leaves_the_plugin_out(name: str, text: str, tmp_path: Path) -> None:
+    """`python -m pytest` finds that one first."""
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text)
+    (tmp_path / "test_own.py").write_text("import sim\n\ndef test_own():\n    assert not hasattr(sim, 'Machine')\n")
+    own = pytest_in(tmp_path)
+    assert (own.code, own.errors) == (0, "")
+    assert "1 passed" in own.out
+    assert "lanewise: no fixture kernel in this run, as its package sim is hidden by " in own.out
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "test_own.py").write_text("def test_own(kernel):\n    assert kernel.name == 'quantize_down'\n")
+    with_it = pytest_in(folder, "--lanewise-kernel", "quantize_down")
+    assert (with_it.code, "lanewise: " in with_it.out) == (0, False)
