@@ -11,7 +11,7 @@ import pytest
 from sim.call import buffers
 from sim.call.call import CallResult, CompiledKernel
 from sim.call.caller import RETURN_ADDRESS, STACK_TOP, Call, Caller
-from sim.call.guards.findings import CallError, GuardError
+from sim.call.guards.findings import CallError, GuardError, GuardFinding
 from sim.call.guards.influence import Influence
 from sim.call.guards.undefined_bytes import SeededBytes
 from sim.kernels import Inputs, Kernel, KernelError, Pointer, ScalarArgument, Signature
@@ -176,7 +176,12 @@ def test_all_instructions_of_all_calls_are_counted() -> None:
 
 def test_on_the_machine_alone_every_eighth_call_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel, repeated = returning(), list[int]()
-    monkeypatch.setattr(Influence, "findings", lambda self, call, *_: repeated.append(call.seed) or [])
+
+    def noted(_: Influence, call: Call, *more: object) -> list[GuardFinding]:
+        repeated.append(call.seed)
+        return []
+
+    monkeypatch.setattr(Influence, "findings", noted)
     for seed in range(20):
         kernel.call({}, seed)
     assert repeated == [0, 8, 16]

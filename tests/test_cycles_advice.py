@@ -27,7 +27,7 @@ from sim.timing.analysis.edits.changes import (
     sums_apart,
     waits_left_out,
 )
-from sim.timing.analysis.edits.code import CodeEdit, TriedCode, code_of
+from sim.timing.analysis.edits.code import CodeEdit, TriedCode, code_of, writer_of
 from sim.timing.analysis.edits.dot_products import dot_products
 from sim.timing.loops.loop import Loop
 from sim.timing.model.stream import Executed, executed
@@ -399,6 +399,18 @@ def test_a_store_just_beside_what_is_loaded_leaves_it_the_same(stored: int) -> N
 def test_a_load_that_may_change_stays_in_the_loop(other: str, stores: dict[int, int]) -> None:
     code = code_of(loop_of("ldr q1, [x0]", other, loads={0: 0x4000}, stores=stores, stride=0))
     assert [edit.condition for edit in loads_left_out(code)] == ["if v1 held it already"]
+
+
+@pytest.mark.parametrize("texts", [("add x3, x3, #1", "eor x3, x3, x4"), ("eor x3, x3, x4", "add x3, x3, #1")])
+def test_a_register_is_a_counter_where_all_that_writes_it_counts(texts: tuple[str, str]) -> None:
+    assert carried(loop_of(*texts)) == ["x3"]
+
+
+def test_of_a_loop_without_a_branch_the_last_instruction_writes_for_the_first() -> None:
+    body = stream_of("add v2.4s, v1.4s, v0.4s", "mul v1.4s, v0.4s, v0.4s")
+    assert carried(Loop(tuple(body), ((), ()))) == ["v1"]
+    assert writer_of(code_of(body), 0, Place("v", 1)) is None
+    assert writer_of(code_of(body), 1, Place("v", 2)) == 0
 
 
 def test_what_the_last_instruction_of_an_iteration_makes_is_carried_to_the_first_of_the_next() -> None:

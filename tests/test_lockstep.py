@@ -19,6 +19,7 @@ from isa.semantics.base import integer as base_integer
 from isa.semantics.elementwise import SIGNED, UNSIGNED, Body, Writes, each, each_accumulating
 from isa.table import Table
 from sim import Emulator, Machine, MemoryFault, UnsupportedInstruction
+from sim.call import lockstep as genuine
 from sim.call.call import CompiledKernel
 from sim.call.lockstep import Divergence, Lockstep
 from sim.check.check import Job, check_job
@@ -26,6 +27,7 @@ from sim.check.vectors import Vectors, make_vectors
 from sim.kernels.quantize_down import KERNEL
 from sim.machine.errors import Trap
 from sim.toolchain.compilers import build
+from support.lockstep_pairs import DATA, prepared
 
 KERNEL_C, KERNEL_PLAIN = KERNEL.sources
 CODE = 0x10000
@@ -247,6 +249,31 @@ def test_a_trap_of_the_machine_alone_is_a_divergence() -> None:
     found = lockstep.run(CODE + 8, 10)
     assert found is not None
     assert (found.where, found.emulator, found.pc) == ("fault", "no fault", CODE + 4)
+
+
+MOV_V0_S2_W4, MOV_V0_S2_W5, LDP_X6_X7_X1, LDP_X6_X8_X1 = 0x4E141C80, 0x4E141CA0, 0xA9401C26, 0xA9402026
+LANES = 0x44444444_33333333_22222222_11111111
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "where", "lane", "values"),
+    [
+        (MOV_V0_S2_W4, MOV_V0_S2_W5, "v0", 2, ("0x5", "0x0")),
+        (MOV_V0_S2_W4, NOP, "v0", 2, ("0x5", "0x33333333")),
+        (LDP_X6_X7_X1, LDP_X6_X8_X1, "x7", None, ("0x9", "0x7")),
+        (NOP, LDP_X6_X8_X1, "x6", None, ("0x6", "0x9")),
+    ],
+)
+def test_the_register_and_lane_that_alone_differ_are_named(
+    mine: int, theirs: int, where: str, lane: int | None, values: tuple[str, str]
+) -> None:
+    lockstep = prepared(genuine, [NOP, mine, NOP], [NOP, theirs, NOP], x5=0, x6=6, x7=7, x8=8)
+    lockstep.machine.v[0] = LANES
+    for engine in (lockstep.machine, lockstep.emulator):
+        engine.memory.write(DATA, (9).to_bytes(8, "little") * 2)
+    found = lockstep.run(CODE + 12, 3)
+    assert found is not None
+    assert (found.index, found.where, found.lane, (found.machine, found.emulator)) == (1, where, lane, values)
 
 
 def test_the_emulator_gets_the_result_of_an_instruction_that_it_lacks() -> None:

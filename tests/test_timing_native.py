@@ -186,8 +186,10 @@ def test_long_streams_are_left_to_c_and_short_ones_to_python() -> None:
 
 
 def test_without_a_compiler_python_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduling, "why_not", lambda: "there is no compiler")
     stream = stream_of(*["add x1, x1, #1"] * NATIVE_FROM)
+    assert [scheduling.is_left_to_c(some) for some in (stream, stream[1:])] == [True, False]
+    monkeypatch.setattr(scheduling, "why_not", lambda: "there is no compiler")
+    assert not scheduling.is_left_to_c(stream)
     found = schedule(stream, small_core())
     assert (isinstance(found, NativeSchedule), found.cycles) == (False, NATIVE_FROM)
 

@@ -333,7 +333,7 @@ class Lockstep:
         theirs = self.emulator.registers()
         written = (place for place in step.instruction.places_written if place.file != "pc")
         for place in (*written, *VISIBLE_PLACES):
-            mask = _COMPARED.get(place.file, (1 << 128) - 1)
+            mask = _COMPARED.get(place.file, -1)
             mine, other = self.machine.read(place) & mask, theirs.read(place) & mask
             if mine != other:
                 writes = step.instruction.writes

@@ -161,8 +161,8 @@ def _interleaved(loop: Loop, copies: int) -> _Made:
 def _costliest(timed: Loop | Sequence[Executed], core: Core) -> list[int]:
     """The places of the instructions that most cycles are charged to."""
     some = [one for k in range(_ITERATIONS) for one in timed.iteration(k)] if isinstance(timed, Loop) else list(timed)
-    size = len(timed.body) if isinstance(timed, Loop) else len(timed)
-    places = {(one.pc, one.instruction.text): place for place, one in reversed(list(enumerate(some[:size])))}
+    # of what is executed again, the first place
+    places = {(one.pc, one.instruction.text): place for place, one in reversed(list(enumerate(some)))}
     accounts = sorted(top_down(schedule(some, core)).accounts, key=lambda account: -account.cycles)
     named = [places[account.site.pc, account.site.instruction.text] for account in accounts if account.cycles]
     return named[:_COSTLIEST]

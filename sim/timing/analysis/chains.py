@@ -17,8 +17,7 @@ from sim.timing.model.schedule import StallKind
 from sim.timing.model.stream import Executed
 from sim.timing.native.array_stream import array_stream
 from sim.timing.native.following import longest_chain as native_longest_chain
-from sim.timing.native.library import why_not
-from sim.timing.native.scheduling import NATIVE_FROM
+from sim.timing.native.scheduling import is_left_to_c
 from sim.timing.native.tables import NotNative
 
 _ITERATIONS = 4
@@ -64,7 +63,7 @@ def _arcs(stream: Sequence[Executed], core: Core) -> Iterator[list[_Arc]]:
 
 def longest_chain(stream: Sequence[Executed], core: Core) -> Fraction:
     """Cycles from the first issue to the last result of a stream if instructions waited for operands alone."""
-    if len(stream) >= NATIVE_FROM and not why_not():
+    if is_left_to_c(stream):
         with suppress(NotNative):
             return native_longest_chain(array_stream(stream), core)
     operations, at = operations_on(core), defaultdict[_Node, Fraction | int](int)

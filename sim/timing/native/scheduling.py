@@ -55,13 +55,18 @@ _WRITERS: WeakKeyDictionary[ArrayStream, Writers] = WeakKeyDictionary()
 _WRONG: WeakKeyDictionary[ArrayStream, dict[bool, frozenset[int]]] = WeakKeyDictionary()
 
 
+def is_left_to_c(stream: Sequence[Executed]) -> bool:
+    """Whether a stream is long enough for C, and there is a compiler."""
+    return len(stream) >= NATIVE_FROM and not why_not()
+
+
 def schedule(stream: Sequence[Executed], core: Core, *, warm: bool = True, caches: bool = False) -> Schedule:
     """When each instruction of a stream does what on a core, and why no earlier.
 
     `warm`: the branch predictor has seen earlier identical runs.  `caches`: the core's caches, empty at first; without
     them every load hits the first.  Raises ValueError for caches that the core file does not describe.
     """
-    if len(stream) >= NATIVE_FROM and not why_not():
+    if is_left_to_c(stream):
         arrays = array_stream(stream)
         try:
             return native_schedule(arrays, core, mispredictions(arrays, warm),
@@ -179,7 +184,7 @@ def writers_of(stream: ArrayStream) -> Writers:
 
 def mispredictions(stream: Sequence[Executed], warm: bool) -> frozenset[int]:
     """As `sim.timing.model.predictor.mispredictions`; in C, and once for a stream of arrays."""
-    if len(stream) < NATIVE_FROM or why_not():
+    if not is_left_to_c(stream):
         return mispredictions_in_python(stream, warm)
     arrays = array_stream(stream)
     known = _WRONG.setdefault(arrays, {})

@@ -75,7 +75,7 @@ def written_by(step: CodeStep) -> set[Place]:
 
 def writer_of(code: TriedCode, reader: int, place: Place) -> int | None:
     """The place of the last instruction before the reader that writes a register; of a loop, maybe that before."""
-    order = [*range(reader - 1, -1, -1), *(range(len(code.steps) - 1, reader - 1, -1) if code.repeats else ())]
+    order = [*reversed(range(reader)), *(reversed(range(len(code.steps))) if code.repeats else ())]
     return next((at for at in order if place in code.steps[at].executed.instruction.places_written), None)
 
 
