@@ -53,6 +53,11 @@ def test_a_consumer_waits_for_the_miss_and_says_so(order: str) -> None:
     assert (found.issued[1] - found.issued[0], stall.kind, stall.cause) == (14, StallKind.MEMORY, 0)
 
 
+def test_a_load_goes_by_the_lines_of_the_first_level_though_those_behind_it_are_longer() -> None:
+    levels = CacheLevel("L1", 256, 2, 32, 4), CacheLevel("L2", 4096, 4, 128, 14)
+    assert delays(0, 32, 16, 40, 24, core=small_core(levels=levels)) == {0: 10, 1: 10}
+
+
 def test_without_caches_every_load_hits() -> None:
     assert schedule(stream_of("ldr q1, [x0]", ADD, loads={0: 0}), cached()).issued == (0, 4)
 

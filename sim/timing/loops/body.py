@@ -74,8 +74,9 @@ def _body(image: Image, code: _Code, head: int, last: int) -> Body:
             f"the loop at {head:#x} has another one inside, at {inner[0]:#x}: name the label of that one"
         )
     instructions = []
-    for pc in range(head, last + 4, 4):
-        one = code[pc]
+    for pc, one in code.items():
+        if not head <= pc <= last:
+            continue
         if isinstance(one, UnknownInstruction):
             raise BareLoopError(f"{one.text} at {pc:#x} cannot be timed: {one.reason}")
         instructions.append(one)
