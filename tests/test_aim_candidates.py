@@ -122,6 +122,17 @@ def test_a_pointer_that_may_be_null_is_null_in_the_fewer_of_the_sets_near_steps(
     assert 0 < sum(nulls) < len(nulls) / 4
 
 
+def test_lengths_of_one_input_set_are_as_far_apart_as_is_needed_and_no_further() -> None:
+    """Only lengths one apart are accepted."""
+    kernel = kernel_of(
+        lambda inputs: {"out": inputs["x"].astype(np.int32)},
+        "void f(const int8_t x[n], const int8_t y[m], int32_t out[n], size_t n, size_t m)",
+        valid=lambda inputs: abs(inputs["n"] - inputs["m"]) == 1,
+    )
+    found = [*islice(candidates(kernel, 1), 40)]
+    assert {abs(one.inputs["n"] - one.inputs["m"]) for one in found} == {1}
+
+
 def steps_of(kernel: Kernel, count: int) -> LaneSteps:
     return LaneSteps(kernel, "out", set_of(kernel, *[0] * count).inputs, (count,))
 

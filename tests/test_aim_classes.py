@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,19 +14,20 @@ import pytest
 
 from isa.decode import decode
 from isa.evaluate.exact import Occurrence
+from isa.evaluate.smt import Solver, SolverMissing
 from isa.lane import Int, Place
 from isa.rows import TABLE
 from long.planted.held_out.kernels import CORPUS
 from sim.call.prepared import Repeater
-from sim.check.aim import demand
+from sim.check.aim import classes, demand
 from sim.check.aim.aiming import aim
-from sim.check.aim.classes import EXECUTIONS, ClassesMet
+from sim.check.aim.classes import EXECUTIONS, ClassesMet, goals_of
 from sim.check.aim.demand import IN_ALL, ROUNDS
 from sim.check.aim.power import OperandsMet, Power
 from sim.check.aim.ranges import Elements, Ranges, held
 from sim.check.aim.solving import Sought
 from sim.check.check import Job, jobs_of
-from sim.check.vectors import make_vectors
+from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.symbolic.following.lookout import Goal
 from sim.toolchain.compilers import build_text
@@ -210,6 +213,38 @@ def test_an_instruction_is_looked_at_until_so_many_different_operands_met_no_mor
     assert met.wanted == set()
 
 
+def settled(monkeypatch: pytest.MonkeyPatch, bounds: tuple[int, int]) -> tuple[dict[str, str], set[str]]:
+    """Why classes of `srshl v0.4s, v0.4s, v1.4s` cannot be met, by name, with counts between bounds; and the others."""
+    monkeypatch.setattr(classes, "_impossible", {})
+    instruction = decode(bytes.fromhex("0054a14e"), 0, TABLE)
+    met, known = ClassesMet({0: instruction}), {Place("v", 1): Elements(32, (bounds,) * 4)}
+    ranges: Any = SimpleNamespace(before=lambda pc: known)
+    met.settle(ranges)
+    image: Any = SimpleNamespace(place_of=lambda pc: "f.c:1")
+    never = {one.name: one.why_not for one in met.told("", image) if one.why_not.startswith("none can")}
+    return never, {name for goal in met.open_goals() for name, own in goals_of(0, instruction).items() if own == goal}
+
+
+def test_what_the_solver_excludes_is_told_with_what_registers_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shift to the right neither wraps nor goes to the left, and has ties."""
+    never, others = settled(monkeypatch, (-3, -1))
+    assert never == dict.fromkeys(["wrapped", "shifted left"], "none can: v1 holds -3..-1")
+    assert others == {"tie", "shifted right"}
+    never, others = settled(monkeypatch, (0, 0))
+    assert never == dict.fromkeys(["tie", "wrapped", "shifted left", "shifted right"], "none can: v1 is always 0")
+    assert others == set()
+
+
+def test_without_a_solver_only_that_is_excluded_which_ranges_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> None:
+        raise SolverMissing("there is none")
+
+    monkeypatch.setattr(Solver, "check", missing)
+    never, others = settled(monkeypatch, (-3, -1))
+    assert never.keys() == {"shifted left"}
+    assert others == {"tie", "wrapped", "shifted right"}
+
+
 def test_all_goals_together_have_so_many_rounds_of_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[int] = []
 
@@ -304,6 +339,17 @@ def operands(code: str, golden: Any, path: Path, **domain: Domain) -> dict[str, 
 def rounded(inputs: Mapping[str, Any]) -> dict[str, Any]:
     half = (1 << inputs["shift"]) >> 1
     return {"out": (inputs["x"].astype(np.int64) + half >> inputs["shift"]).astype(np.int32)}
+
+
+def test_an_own_input_set_of_which_no_call_can_be_made_is_passed_by(tmp_path: Path) -> None:
+    """It has numbers of another type, which the check says; those behind it are run."""
+    source = tmp_path / "f.s"
+    source.write_text(f".globl f\n.type f, %function\nf:\n{SHIFTED}\n.size f, . - f\n")
+    given = {"out": np.zeros(4, np.int32), "shift": 1, "bound": 0}
+    sets = [{**given, "x": np.arange(4, dtype=dtype)} for dtype in (np.int64, np.int32)]
+    kernel = replace(kernel_of(rounded, x=Domain(0, 3), shift=Domain(1, 1)), sample=lambda rng: sets[1])
+    vectors = Vectors(sets, [kernel.expected(each) for each in sets], 1)
+    assert aim(kernel, [Job(source, ())], vectors).power.mistakes
 
 
 def test_a_tie_is_met_where_the_domain_has_one(tmp_path: Path) -> None:

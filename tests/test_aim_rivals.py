@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from isa.errors import LanewiseError
+from sim.check.aim import rivals as rivals_module
 from sim.check.aim.candidates import CandidateSet
 from sim.check.aim.power import Rival, Rivals
 from sim.check.aim.rivals import MOST_LANES, rivals_of
@@ -69,6 +72,53 @@ def test_ties_of_a_shift_alone_are_sought() -> None:
     inputs = {"x": np.zeros(4, np.int32), "shift": 9, "n": 4}
     rivals, _ = rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs))], [], seed=1)
     assert Rival("divide_by_power_of_two_ties_away", of_kernel=False, is_apart=True) in rivals.rivals
+
+
+def test_ties_are_sought_of_two_that_are_alike_in_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within the domain, whose numbers are all that are tried; the solver, which would find them too, is not asked."""
+    monkeypatch.setattr(rivals_module, "parting", not_followed)
+    name, signature = parse_prototype("void f(const int32_t x[n], int32_t shift, int32_t out[n], size_t n)")
+    up, away = "divide_by_power_of_two_ties_up", "divide_by_power_of_two_ties_away"
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        return {"out": CONVENTIONS[up].function(inputs["x"], inputs["shift"])}
+
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=golden,
+        domain={"x": Domain(-300, 90), "shift": Domain(3, 5)},
+    )  # fmt: skip
+    inputs = {"x": np.array([x for x in range(-20, 20) if x % 8 != 4], np.int32), "shift": 3, "n": 35}
+    rivals, added = rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs))], [], seed=1)
+    assert Rival(away, of_kernel=False, is_apart=True) in rivals.rivals
+    (telling,) = added
+    x, shift = telling.inputs["x"], telling.inputs["shift"]
+    assert -300 <= x.min() <= x.max() <= 90
+    assert set((x % (1 << shift)).tolist()) == {1 << shift - 1}
+
+
+def not_followed(*_: object) -> None:
+    raise LanewiseError("it is not followed")
+
+
+@pytest.mark.parametrize("domain", [{}, {"x": Domain(0, 800_000)}])
+def test_a_drawn_number_without_a_domain_is_changed_too(
+    domain: dict[str, Domain], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rivals_module, "parting", not_followed)
+    name, signature = parse_prototype("void f(const int32_t x[n], float out[n], size_t n)")
+
+    def from_edge(edge: int) -> Any:
+        return lambda inputs: {"out": (inputs["x"] >= edge).astype(np.float32)}
+
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature, golden=from_edge(100_000), domain=domain,
+        conventions={"other": from_edge(100_001)},
+    )  # fmt: skip
+    inputs = {"x": np.zeros(4, np.int32), "n": 4}
+    checked = [CandidateSet(inputs, kernel.expected(inputs))]
+    assert [one.is_apart for one in rivals_of(kernel, checked, [], seed=1)[0].rivals] == [True]
+    own = replace(kernel, sample=lambda rng: inputs)
+    assert [one.is_apart for one in rivals_of(own, checked, [], seed=1)[0].rivals] == [bool(domain)]
 
 
 def test_what_is_equal_on_the_domain_is_not_told_apart_and_said() -> None:

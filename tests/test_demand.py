@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,15 @@ import pytest
 from isa.decode import decode
 from isa.evaluate.exact import Evaluation, Occurrence
 from isa.evaluate.smt import Found, Solver, Undecided
-from isa.lane import Place, Read
+from isa.evaluate.smt_terms import Untranslatable
+from isa.lane import Lane, Place, Read, constant
 from isa.rows import TABLE
 from sim.call.prepared import Repeater
 from sim.check.aim import demand
 from sim.check.aim.aiming import Aimed, aim
 from sim.check.aim.demand import never, sought
 from sim.check.aim.mistakes import Mistake, differing
-from sim.check.aim.solving import FollowedShape, Sought
+from sim.check.aim.solving import FollowedShape, Sought, followed
 from sim.check.check import Job
 from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
 from sim.check.vectors import make_vectors
@@ -245,6 +247,52 @@ def test_a_saturating_narrowing_is_at_its_bounds_beyond_them() -> None:
 def is_met(name: OperandClass, instruction: Any, lane: Any, number: int) -> bool:
     occurrence = Occurrence(instruction, {Place("v", 1): number % 2**16}, {})
     return bool(Evaluation(occurrence).value(class_conditions(lane)[name]))
+
+
+def shape_with(*conditions: Lane, is_open: str = "") -> tuple[FollowedShape, Goal]:
+    """A shape in which a goal is met under these conditions, and which gives what is found as it is."""
+    arguments: Any = SimpleNamespace(values=dict, input_set=lambda found: {str(at): n for at, n in found.items()})
+    goal = Goal(0, ())
+    return FollowedShape(arguments, {goal: conditions}, is_open), goal
+
+
+X, ELSEWHERE = Read(Place("in.x", 0), 0, 2**20), Read(Place("v", 0), 0, 2**20)
+
+
+def test_a_goal_is_impossible_where_no_condition_can_hold_and_all_were_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    never, can = X.equals(5) & X.equals(6), X.equals(7)
+    shape, goal = shape_with(never)
+    assert shape.seek(goal, 50)[:2] == (None, True)
+    shape, goal = shape_with(never, can)
+    found = shape.seek(goal, 50)
+    assert (found.inputs, found.impossible) == ({str(Place("in.x", 0)): 7}, False)
+    shape, goal = shape_with()
+    assert shape.seek(goal, 50) == Sought(None, True, 0)
+    for more, is_open in (((), "not followed"), ((ELSEWHERE.equals(3),), "")):
+        shape, goal = shape_with(never, *more, is_open=is_open)
+        assert shape.seek(goal, 50)[:2] == (None, False)
+
+    def untranslatable(*_: object) -> None:
+        raise Untranslatable("a number that it does not know")
+
+    monkeypatch.setattr(Solver, "check", untranslatable)
+    shape, goal = shape_with(never)
+    assert shape.seek(goal, 50) == Sought(None, False, 0)
+
+
+def test_conditions_on_inputs_alone_come_first_and_those_on_none_are_left_out() -> None:
+    both, alone, decided = X.equals(ELSEWHERE), X.equals(3), constant(1)
+    shape, goal = shape_with(both, ELSEWHERE.equals(3), alone, decided)
+    assert shape.conditions(goal) == [alone, decided, both]
+
+
+def test_why_code_was_not_followed_on_all_inputs_is_told() -> None:
+    image, kernel = build_text(text_of("ldr w3, [x0]\n str w3, [x1]\n br x3\n"), ".s"), kernel_of(FOUR)
+    example, goal = {"x": np.zeros(4, np.int32)}, Goal(0, ())
+    assert followed(kernel, image, example, [goal], 100).open
+    assert followed(kernel, image, example, [goal], 1).open
+    whole = build_text(text_of("ret"), ".s")
+    assert followed(kernel, whole, example, [goal], 100).open == ""
 
 
 def test_two_instructions_differ_where_the_one_saturates_and_the_other_wraps() -> None:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from sim.call.single import read_arguments, written_arguments
-from sim.check.aim.find import AtLine, FindError, Unlike, wanted_of
-from sim.kernels import parse_prototype
+from sim.check.aim.find import AtLine, FindError, InputSearch, Unlike, wanted_of
+from sim.kernels import Kernel, parse_prototype
 from sim.prove.claim import Finding
-from sim.symbolic.equality import Answer
+from sim.symbolic.equality import Answer, Equality
+from sim.symbolic.kernel_proof import Shape
 from support.command import lanewise
 
 PROTOTYPE = "void f(const int32_t a[n], int32_t out[n], size_t n)"
@@ -169,6 +170,32 @@ def test_a_branch_on_where_arrays_lie_is_neither_found_nor_excluded(monkeypatch:
     monkeypatch.setattr("sim.check.aim.find.TRIED", 0)
     answers = of_function("--find", BRANCH, "--opt", "O0", "--lengths", "1", code=3)
     assert {one["reason"] for one in answers} == {"it depends on no input, but on where arrays lie"}
+
+
+@pytest.mark.parametrize(("jobs", "asked"), [(2, [2, 2, 1]), (5, [5]), (3, [3, 2])])
+def test_lanes_are_asked_for_in_turn_so_many_at_a_time(
+    jobs: int, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[Equality]] = []
+
+    def undecided(questions: dict[int, Equality], seconds: float, jobs: int, kept_in: Any, report: Any) -> bool:
+        seen.append([*questions.values()])
+        for name in questions:
+            report(name, Answer(Finding("unknown", 0, reason=f"round {len(seen)}"), "", {}))
+        return False
+
+    monkeypatch.setattr("sim.check.aim.find.decide_all", undecided)
+    _, signature = parse_prototype("void f(const int32_t x[5], int32_t out[5])")
+    kernel = Kernel(
+        name="f", symbol="f", sources=(), signature=signature, golden=lambda i: {"out": i["x"] + np.int32(1)},
+        conventions={"other": lambda i: {"out": i["x"] + np.int32(2)}},
+    )  # fmt: skip
+    shapes = [Shape("", 5, {"x": np.zeros(5, np.int32)})]
+    search = InputSearch(kernel=kernel, shapes=shapes, seconds=1, jobs=jobs, kept_in=None)
+    found = search.unlike(Unlike("other", None, ()))
+    assert [len(some) for some in seen] == asked
+    assert len({question for some in seen for question in some}) == 5
+    assert found.reason == "round 1"
 
 
 def test_an_input_that_the_solver_made_up_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,9 @@ class OfLines:
         """Of no variables."""
         return []
 
+    def inlined_at(self, pc: int) -> str:
+        return ""
+
 
 def code_of(lines: Lines, symbols: Sequence[Symbol] = (), segments: Sequence[Segment] = ()) -> ExecutedCode:
     """The code from START on; slots of the stack are those of "[sp, #...]"."""

@@ -266,17 +266,20 @@ class _Lines:
 
     def _put_in_place(self, change: Alternative) -> Iterator[int]:
         """The stores of variables that nothing loads, of a number that the instruction has: a compiler put it there."""
-        pc = change.pc
+        pc, behind = change.pc, change.pc + WORD_BYTES
         numbers = {int(number, 0) for number in _IMMEDIATE.findall(change.original.text)}
         if not change.original.places_read or change.original.form.mnemonic == "movk":
-            made, pc = change.original.places_written, pc + WORD_BYTES
-            while (more := self._instructions.get(pc)) and (more.form.mnemonic, more.places_written) == ("movk", made):
-                pc += WORD_BYTES
-            numbers |= {self._trials.held(pc, place) or 0 for place in made}
+            made = change.original.places_written
+            while (more := self._instructions.get(behind)) and (more.form.mnemonic, more.places_written) == (
+                "movk",
+                made,
+            ):
+                behind += WORD_BYTES
+            numbers |= {self._trials.held(behind, place) or 0 for place in made}
         among = {sign * number % 2**32 for number in numbers for sign in (1, -1)}
         for store, kept in self._code.accesses.items():
             is_near = self._code.start(store) == self._code.start(pc) and self._code.line(store) != self._code.line(pc)
-            if among and is_near and not kept.is_load and kept.register and not self._code.accesses_of(store)[1]:
+            if is_near and not kept.is_load and kept.register and not self._code.accesses_of(store)[1]:
                 number = self._trials.held(store, kept.register)
                 if number is not None and number % 2**32 in among:
                     yield store

@@ -1,0 +1,312 @@
+"""Which lines a repair of some code says to be at fault: on code that is written down, with trials that are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import sim.check.repair.place as place
+from isa.instruction import Instruction
+from isa.lane import Place
+from sim.check.repair.alternative import MISSING, NEAR, NOTHING, ONE_OFF, STEP, Alternative, Beside
+from sim.check.repair.fault import FaultLines
+from sim.check.repair.place import MOST, TOLD, fault_of_build
+from sim.check.repair.search import Repair
+from support.code_of_lines import START, Lines, Symbol, code_of
+from support.one_instruction import State, left_by, named
+
+Right = Callable[[Mapping[int, Instruction]], bool]
+NOTHING_TAKES = ("nop", 99)
+
+
+def at(number: int) -> int:
+    return START + 4 * number
+
+
+def x(number: int) -> Place:
+    return Place("x", number)
+
+
+class Told:
+    """Trials of which a test says what registers hold, by the number of an instruction, and what is right."""
+
+    failing = (0,)
+
+    def __init__(self, instructions: Mapping[int, Instruction], held: Mapping[int, int], right: Right) -> None:
+        self.instructions, self._held, self._right = instructions, held, right
+
+    def slots(self) -> dict[int, int]:
+        return {}
+
+    def held(self, pc: int, register: Place) -> int | None:
+        return self._held.get((pc - START) // 4)
+
+    def are_right_with(self, replaced: Mapping[int, Instruction]) -> bool:
+        return self._right(replaced)
+
+
+def fault(
+    lines: Lines, repairs: Sequence[Sequence[Alternative]], symbols: Sequence[Symbol] = (),
+    held: Mapping[int, int] | None = None, right: Right = lambda replaced: False,
+) -> FaultLines:  # fmt: skip
+    """What is told of a build with this code of which these are the repairs."""
+    code = code_of(lines, symbols)
+    trials, image = Told(code.instructions, held or {}, right), SimpleNamespace(symbol=lambda name: Symbol(name, START))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(place, "RepairTrials", lambda *_: trials)
+        patched.setattr(place, "ExecutedCode", lambda *_: code)
+        patched.setattr(place, "find_repairs", lambda *_: [Repair(changes, set()) for changes in repairs])
+        of_all: Any = SimpleNamespace(symbol="f")
+        asked: Any = image
+        found = fault_of_build(asked, of_all, of_all, "-O0")
+    assert found is not None
+    return found
+
+
+def change(lines: Lines, number: int, rank: int = NEAR, beside: Beside = NOTHING) -> Alternative:
+    """Another instruction in the place of that number."""
+    return Alternative(at(number), rank, named(lines[number][0]), named("nop"), "otherwise", beside)
+
+
+def told(lines: Lines, number: int, rank: int = NEAR, beside: Beside = NOTHING, **given: Any) -> list[int]:
+    """The numbers of the lines that the repair of one instruction tells."""
+    found = fault(lines, [[change(lines, number, rank, beside)]], **given)
+    return [int(line.removeprefix("f.c:")) for line in found.lines]
+
+
+def test_what_reads_something_is_at_fault_on_its_own_line() -> None:
+    lines = (("nop", 1), ("add w8, w0, w1", 2), ("asr w8, w8, #2", 3))
+    assert told(lines, 1) == [2]
+    found = fault(lines, [[change(lines, 1)]])
+    assert (found.instruction, found.repairs, found.build) == ("add w8, w0, w1", ("add w8, w0, w1 otherwise",), "-O0")
+    assert (found.addresses, found.inlined) == ((), ("",))
+    nothing = fault(lines, [])
+    assert (nothing.lines, nothing.instruction, nothing.repairs, nothing.build) == ((), "", (), "")
+
+
+def test_of_many_lines_none_is_told_and_of_many_repairs_the_first() -> None:
+    lines = (("nop", 1), *(("add w8, w8, w1", 2 + number) for number in range(MOST + 1)))
+    changes = [[change(lines, 1 + number)] for number in range(MOST + 1)]
+    assert len(fault(lines, changes[:MOST]).lines) == MOST
+    found = fault(lines, changes)
+    assert found.lines == found.inlined == ()
+    assert found.repairs == (*["add w8, w8, w1 otherwise"] * TOLD, f"{MOST + 1 - TOLD} more")
+    assert len(fault(lines, changes[:TOLD]).repairs) == TOLD
+    (both,) = fault(lines, [[change(lines, 1), change(lines, 2)]]).repairs
+    assert both == "add w8, w8, w1 otherwise and add w8, w8, w1 otherwise"
+
+
+CONSTANT = (("nop", 1), ("mov w9, #7", 2), ("add w8, w0, w9", 3), ("sub w8, w8, w9", 4), ("mul w9, w8, w8", 5),
+            ("add w8, w9, w9", 6))  # fmt: skip
+"""One that two lines take, until its register is another number."""
+
+
+@pytest.mark.parametrize(("needed", "lines"), [((3, 4), [2]), ((3,), [2, 3]), ((4,), [2, 4]), ((), [2, 3, 4])])
+def test_of_a_constant_the_line_is_told_besides_that_alone_needs_another_one(
+    needed: Sequence[int], lines: list[int]
+) -> None:
+    """Or all that take it, where none needs it."""
+
+    def right(replaced: Mapping[int, Instruction]) -> bool:
+        assert replaced[at(1)].text == "nop"
+        (changed,) = replaced.keys() - {at(1)}
+        number = left_by(replaced[changed], State({"x0": 100, "x8": 100, "x9": 50}))["x8"]
+        assert number == {at(2): 107, at(3): 93}[changed]  # as with the number that there was
+        return CONSTANT[(changed - START) // 4][1] not in needed
+
+    assert told(CONSTANT, 1, held={2: 7, 3: 7}, right=right) == lines
+
+
+def test_a_constant_that_is_made_as_the_function_opens_is_told_by_those_who_take_it() -> None:
+    lines = (("mov w9, #7", 1), ("mov w10, w9", 1), ("add w8, w0, w10", 3), ("add w8, w8, w9", 4))
+    assert told(lines, 0, held={2: 7, 3: 7}) == [3, 4]
+    assert told(lines, 0, held={2: 7, 3: 7}, right=lambda replaced: at(2) not in replaced) == [3]
+    assert told((("mov w9, #7", 1), ("nop", 2)), 0) == [1]
+
+
+KEPT = (("nop", 1), ("mov w9, #7", 2), ("str w9, [sp, #12]", 3), ("ldr w10, [sp, #12]", 4), ("add w8, w0, w10", 4),
+        ("ldr w11, [sp, #12]", 5), ("add w8, w8, w11", 5))  # fmt: skip
+"""A constant in a variable, which two lines load."""
+
+
+@pytest.mark.parametrize(("needed", "lines"), [((4, 5), [2, 3]), ((4,), [2, 3, 4]), ((5,), [2, 3, 5])])
+def test_of_a_constant_in_a_variable_too(needed: Sequence[int], lines: list[int]) -> None:
+    """Its line is told in any case: the constant is kept there."""
+
+    def right(replaced: Mapping[int, Instruction]) -> bool:
+        (changed,) = replaced.keys() - {at(1)}
+        (number,) = left_by(replaced[changed], State({"sp": 0x1000})).values()
+        assert number == 7
+        return KEPT[(changed - START) // 4][1] not in needed
+
+    assert told(KEPT, 1, held={2: 7}, right=right) == lines
+
+
+def test_of_a_variable_that_is_stored_again_no_number_is_known() -> None:
+    lines = (*KEPT, ("str w8, [sp, #12]", 6))
+    assert told(lines, 1, held={2: 7}, right=lambda replaced: False) == [2, 3, 4, 5]
+
+
+def test_a_constant_in_several_places_is_told_where_it_is_made_or_where_it_is_used_if_that_is_the_opening() -> None:
+    several = Beside(is_repeated=True)
+    assert told(CONSTANT, 1, beside=several, held={2: 7, 3: 7}) == [2]
+    opening = (("mov w9, #7", 1), ("str w9, [sp, #12]", 1), ("ldr w10, [sp, #12]", 3), ("add w8, w0, w10", 3))
+    assert told(opening, 0, beside=several, held={1: 7}) == [3]
+
+
+@pytest.mark.parametrize(
+    ("store", "held", "is_told"),
+    [
+        ("str w5, [sp, #16]", 7, True),
+        ("str w5, [sp, #16]", 2**32 - 7, True),
+        ("str w5, [sp, #16]", 2**40 + 7, True),
+        ("str w5, [sp, #16]", 8, False),
+        ("str w5, [sp, #20]", 7, False),  # which is loaded
+        ("ldr w5, [sp, #16]", 7, False),
+        ("str wzr, [sp, #16]", 7, False),
+        ("str w5, [x1]", 7, False),
+    ],
+)
+def test_a_variable_that_nothing_loads_may_be_where_a_number_of_an_instruction_comes_from(
+    store: str, held: int, is_told: bool
+) -> None:
+    lines = (("nop", 1), ("add w8, w0, #7", 2), (store, 3), ("ldr w6, [sp, #20]", 4), ("nop", 9), (store, 5))
+    symbols = [Symbol("f", START), Symbol("g", at(4))]  # the last one is of another function
+    assert told(lines, 1, held={2: held, 5: held}, symbols=symbols) == ([2, 3] if is_told else [2])
+    same = (("nop", 1), ("add w8, w0, #7", 2), ("str w5, [sp, #16]", 2))
+    assert told(same, 1, held={2: 7}) == [2]
+    assert told(lines, 1, symbols=symbols) == [2]  # where it is not known what is stored
+
+
+@pytest.mark.parametrize("changed", [1, 2])
+def test_so_may_a_number_that_is_made_in_parts(changed: int) -> None:
+    lines = (("nop", 1), ("mov w9, #0x86a7", 2), ("movk w9, #1, lsl #16", 2), ("str w5, [sp, #16]", 3),
+             ("str w5, [sp, #20]", 4), ("add w8, w0, w9", 2))  # fmt: skip
+    assert told(lines, changed, held={3: 100_007, 4: 100_008, 5: 100_007}) == [2, 3]
+    assert told((*lines[:2], ("nop", 2), *lines[3:]), 1, held={2: 0x86A7, 3: 0x86A7, 4: 100_007}) == [2, 3]
+
+
+SUMS = (
+    ("nop", 1), ("str wzr, [sp, #12]", 2), ("ldr w8, [sp, #12]", 3), ("add w8, w8, w0", 4), ("str w8, [sp, #16]", 5),
+    ("ldr w10, [sp, #16]", 6), ("mul w11, w10, w1", 7), ("add w12, w11, w2", 8), ("madd w13, w1, w2, w10", 9),
+    ("madd w14, w10, w2, w1", 10), ("mov w15, w13", 11), ("sub w16, w15, w3", 12), ("mov w8, #3", 13),
+    ("add w17, w8, w1", 14), ("madd w1, w8, w2, wzr", 15),
+)  # fmt: skip
+"""A variable that begins with 0, and what is computed with it."""
+
+
+def test_what_is_a_constant_more_in_a_variable_may_be_left_out_of_any_sum_behind() -> None:
+    """Of what loads it and passes it on; not of a product, nor of what its register holds later."""
+    found = fault(SUMS, [[change(SUMS, 1, STEP, Beside(is_more=True))]])
+    assert found.lines == ()  # of so many none is told
+    assert told(SUMS[:5], 1, STEP, Beside(is_more=True)) == [2, 3, 4, 5]
+    assert told((*SUMS[:3], *SUMS[6:8]), 1, STEP, Beside(is_more=True)) == [2, 3]
+    assert told((*SUMS[:3], SUMS[4], *SUMS[5:8]), 1, STEP, Beside(is_more=True)) == [2, 3, 5, 6]
+    before = (("ldr w10, [sp, #12]", 3),)
+    assert told((*SUMS[:2], *before, SUMS[8]), 1, STEP, Beside(is_more=True)) == [2, 3, 9]
+    assert told((*SUMS[:2], *before, SUMS[9]), 1, STEP, Beside(is_more=True)) == [2, 3]
+    assert told((*SUMS[:3], *SUMS[12:14]), 1, STEP, Beside(is_more=True)) == [2, 3]
+    assert told((*SUMS[:3], SUMS[14]), 1, STEP, Beside(is_more=True)) == [2, 3]
+    moved = (*SUMS[:2], *before, SUMS[8], *SUMS[10:12])
+    assert fault(moved, [[change(moved, 1, STEP, Beside(is_more=True))]]).lines == ()
+    assert told((*moved[:3], ("mov w13, w10", 11), SUMS[11]), 1, STEP, Beside(is_more=True)) == [2, 3, 11]
+
+
+@pytest.mark.parametrize(("rank", "lines"), [(MISSING, [2, 4]), (ONE_OFF, [2, 4]), (STEP, [2])])
+def test_a_step_that_was_left_out_may_have_to_be_on_the_next_line_that_takes_the_number(
+    rank: int, lines: list[int]
+) -> None:
+    code = (("nop", 1), ("add w8, w0, w1", 2), ("add w9, w0, w1", 3), ("asr w8, w8, #2", 4), ("eor w8, w8, w9", 5))
+    assert told(code, 1, rank) == lines
+    both = [[change(code, 1, rank)], [change(code, 4, rank)]]
+    taken_by_both = (*code[:3], ("eor w7, w8, w9", 4), ("eor w8, w8, w9", 5))
+    assert fault(taken_by_both, both).lines == ("f.c:2", "f.c:5")  # where that line can be repaired so too
+
+
+MADE = (("nop", 1), ("mul w8, w0, w1", 2), ("mul w9, w1, w1", 3), ("add w8, w8, w9", 4), ("asr w8, w8, #2", 5),
+        ("sub w7, w9, w8", 6), ("neg w7, w7", 6), ("asr w6, w7, #1", 6))  # fmt: skip
+
+
+def test_where_a_number_is_changed_before_an_instruction_the_line_that_made_it_is_told() -> None:
+    assert told(MADE, 4, STEP, Beside(before=x(8))) == [5, 4]
+    assert told(MADE, 4, STEP) == [5]
+    opening = (("mul w8, w0, w1", 1), ("asr w8, w8, #2", 2))
+    assert told(opening, 1, STEP, Beside(before=x(8))) == [2]
+
+
+def test_of_a_sum_on_the_same_line_both_lines_are_told_that_made_its_addends() -> None:
+    sum_beside = (*MADE[:3], ("add w8, w8, w9", 5), MADE[4])
+    assert told(sum_beside, 4, STEP, Beside(before=x(8))) == [5, 2, 3]
+    argument = (("nop", 1), ("mul w8, w0, w1", 2), ("add w8, w8, w2", 5), ("asr w8, w8, #2", 5))
+    assert told(argument, 3, STEP, Beside(before=x(8))) == [5]  # of one of them no line made it
+    product = (*MADE[:3], ("mul w8, w8, w9", 5), MADE[4])
+    assert told(product, 4, STEP, Beside(before=x(8))) == [5]
+
+
+def test_what_is_a_constant_more_before_an_instruction_may_be_more_in_any_addend() -> None:
+    more = Beside(before=x(8), is_more=True)
+    assert told(MADE, 4, STEP, more) == [5, 4, 2, 3]
+    shifted = (*MADE[:3], ("eor w8, w8, w9", 4), MADE[4])
+    assert told(shifted, 4, STEP, more) == [5, 4]
+    opening = (("mul w8, w0, w1", 1), ("mul w9, w1, w1", 3), *MADE[3:5])
+    assert told(opening, 3, STEP, more) == [5, 4, 3]
+
+
+CALLING = (
+    ("nop", 1), ("bl #0x118", 2), ("bl #0x118", 3), ("bl #0x120", 4), ("ret", 5), ("nop", 5),
+    ("asr w0, w1, #4", 7), ("ret", 7),
+    ("bl #0x118", 9), ("ret", 9),
+)  # fmt: skip
+"""A kernel, and two functions, of which one calls the other."""
+FUNCTIONS = [Symbol("f", START), Symbol("g", at(6)), Symbol("h", at(8))]
+
+
+def called_from(state: State) -> Right:
+    """Right where the function is changed as a call finds it that returns there."""
+
+    def right(replaced: Mapping[int, Instruction]) -> bool:
+        return left_by(replaced[at(6)], state)["x0"] == 0x0800_0000
+
+    return right
+
+
+def shifted(beside: Beside = NOTHING) -> Alternative:
+    return Alternative(at(6), NEAR, named(CALLING[6][0]), named("lsr w0, w1, #4"), "as lsr w0, w1, #4", beside)
+
+
+@pytest.mark.parametrize(("call", "lines"), [(1, [7, 2]), (2, [7, 3])])
+def test_of_the_lines_that_call_a_changed_function_one_is_told_for_which_it_is_enough(
+    call: int, lines: list[int]
+) -> None:
+    state = State({"x1": 0x8000_0000, "x30": at(call) + 4})
+    found = fault(CALLING, [[shifted()]], FUNCTIONS, right=called_from(state))
+    assert found.lines == tuple(f"f.c:{line}" for line in lines)
+
+
+def test_a_function_that_is_called_by_another_is_told_with_the_calls_of_both() -> None:
+    frame = {0x1008: (at(3) + 4).to_bytes(8, "little")}
+    state = State({"x1": 0x8000_0000, "x30": at(8) + 4, "x29": 0x1000}, frame)
+    found = fault(CALLING, [[shifted()]], FUNCTIONS, right=called_from(state))
+    assert found.lines == ("f.c:7", "f.c:9", "f.c:4")
+    assert fault(CALLING, [[shifted()]], FUNCTIONS).lines == ("f.c:7",)
+    once = [line if number in (0, 3) else ("nop", line[1]) for number, line in enumerate(CALLING[:6])]
+    assert fault((*once, *CALLING[6:]), [[shifted()]], FUNCTIONS).lines == ("f.c:7", "f.c:9", "f.c:4")
+
+
+def test_calls_that_alone_find_another_function_are_at_fault_in_its_place() -> None:
+    assert fault(CALLING, [[shifted(Beside(calls=(at(2),)))]], FUNCTIONS).lines == ("f.c:3",)
+    frame = {0x1008: (at(3) + 4).to_bytes(8, "little")}
+    state = State({"x1": 0x8000_0000, "x30": at(8) + 4, "x29": 0x1000}, frame)
+    found = fault(CALLING, [[shifted(Beside(calls=(at(8),)))]], FUNCTIONS, right=called_from(state))
+    assert found.lines == ("f.c:9", "f.c:4")
+
+
+def test_a_table_is_told_and_the_line_that_takes_its_number_if_that_is_one() -> None:
+    lines = (("nop", 1), ("ldr w8, [x1]", 2), ("ldr w9, [x1]", 3), ("ldr w10, [x1]", 3))
+    table = Beside(table="f.c:9")
+    assert told(lines, 1, STEP, table) == [9, 2]
+    assert fault(lines, [[change(lines, 1, STEP, table), change(lines, 2, STEP, table)]]).lines == ("f.c:9",)
+    assert fault(lines, [[change(lines, 2, STEP, table), change(lines, 3, STEP, table)]]).lines == ("f.c:9", "f.c:3")
