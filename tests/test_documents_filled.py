@@ -7,21 +7,33 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from isa.encodings import EncodingRow
 from sim.call.coverage import Coverage
 from sim.call.guards.findings import GuardFinding
 from sim.call.native.share import NativeShare
 from sim.call.needs import Need
+from sim.check.aim.find import FoundInput
 from sim.check.aim.power import OperandsMet, Power, Rival, Rivals, TriedMistake
 from sim.check.repair.fault import FaultLines
 from sim.check.report import Mismatch, Outcome, Report
 from sim.check.separation import Pair, Separation
+from sim.replay.report import ReplayReport
+from sim.replay.run import Replayed
 from sim.terminal.documents import as_document, document_names
+from sim.toolchain.compilers import build_text
+from sim.verify.exhaust.exhaust import ExhaustedInstruction, LaneDisagreement
+from sim.verify.exhaust.loop import LaneResult
+from sim.verify.verification import Verification
+from sim.verify.verify import FormResult
+from sim.view.exhaust import ExhaustionReport
 from support.command import lanewise
 from support.documents import compare, unfilled
 from support.tflite_models import small_net
@@ -48,6 +60,7 @@ BY_COMMANDS = {
     "isa-show": ["isa show sqrdmulh", "isa show ld1", "isa show srshl"],
     "isa-intrinsics": ["isa intrinsics vdotq_s32"],
     "conventions": ["conventions"],
+    "cycles-about": ["cycles --about cortex-a55", "cycles --about lane128"],
     "conventions-between": ["conventions --between double_rounding single_rounding"],
     "doctor": ["doctor"],
     "kernels": ["kernels"],
@@ -56,6 +69,10 @@ BY_COMMANDS = {
     "prove": ["prove claims.py --no-cache --jobs 1", "prove 'abs .s,.s' --no-cache --jobs 1"],
     "prove-list": ["prove --list"],
     "model-network": ["model net.tflite"],
+    "model-cycles": ["model net.tflite --cycles cortex-a55"],
+    "exhaust-functions": [
+        "exhaust add_neon_ties_away --against add_neon_ties_even --with output_scale=0.5 --jobs 1 --anew",
+    ],
     "rtl-list": ["rtl list"],
     "rtl-list-files": ["rtl list quantize_down --files"],
     "run": [
@@ -63,13 +80,12 @@ BY_COMMANDS = {
     ],
 }  # fmt: skip
 """Commands whose documents have together every part; a file is in their folder."""
-LONGER = {"model-network", "rtl-list"}
+LONGER = {"exhaust-functions", "model-cycles", "model-network", "rtl-list"}
 """What these load takes longer than a quick test may."""
 ELSEWHERE = {"explain": "tests/test_documents.py"}
 LEFT_OUT = {
-    "cache", "campaign", "captured-call", "cycles", "cycles-about", "exhaust", "exhaust-functions",
-    "isa-verify", "model", "model-beside", "model-cycles", "model-kernel", "prove-find", "prove-kernel",
-    "replay", "results", "rtl-mutate", "rtl-prove", "rtl-run", "rtl-synth", "rtl-test",
+    "campaign", "captured-call", "cycles", "model", "model-beside", "model-kernel", "prove-kernel",
+    "results", "rtl-mutate", "rtl-prove", "rtl-run", "rtl-synth", "rtl-test",
 }  # fmt: skip
 """Still to be filled: of these only what other tests happen to print is compared."""
 
@@ -159,9 +175,63 @@ def lines_of_a_trace() -> list[dict[str, Any]]:
     ]
 
 
-MADE: dict[str, Callable[[], list[dict[str, Any]]]] = {"check": checks, "trace": lines_of_a_trace}
+def kept_and_removed() -> list[dict[str, Any]]:
+    """Of the cache: in the test's own, what a build leaves there, and what is removed then."""
+    build_text(CODE, ".c")
+    return [json.loads(lanewise("cache", *more, "--json").stdout) for more in ((), ("--clear",))]
 
 
+def exhausted() -> list[dict[str, Any]]:
+    """One instruction that differs, one that does not; the first has operands of its own, forms are left out."""
+    results = [LaneResult(register, saturates) for register, saturates in ((1, True), (2, False), (1, True))]
+    same = ExhaustedInstruction(
+        text="neg v0.16b, v1.16b", word=1, operands={"v1": 8}, values=256, compared=256, kept=256, samples=0, seed=1
+    )
+    other = replace(same, disagreement=LaneDisagreement("model and emulator", 3, {"v1": 128}, *results))
+    made = ExhaustionReport(name="neg", results=[other, same], left_out=["neg .d: too many"], seed=1, interrupted=True)
+    return [as_document("exhaust", made.as_json())]
+
+
+def replayed() -> list[dict[str, Any]]:
+    """Calls that end in several ways, by hand."""
+    stopped = Replayed(line=2, name="b", kind="unsupported instruction", detail="no row", form="smmla .4s,.16b,.16b")
+    passed = Replayed(
+        line=1, name="a", kind="passed", instructions=9, values=4, forms=frozenset({"add"}),
+        unverified=Counter({"smmla": 1}), native=NativeShare(1, {"smmla: the emulator has none": 1}, "no compiler"),
+    )  # fmt: skip
+    made = ReplayReport(
+        file="calls.jsonl", engine="lockstep", limit=9, results=[passed, stopped], explanation=["all lanes are wrong"]
+    )
+    return [as_document("replay", {**made.as_json(), "lacking": ["needs dotprod"]})]
+
+
+def verified() -> list[dict[str, Any]]:
+    """A form that differs and one that does not, of an encoding space in which another one is not supported."""
+    right = FormResult(form="a", evidence="emulation", vectors=2)
+    wrong = FormResult(form="b", evidence="emulation", difference="lane 0")
+    made = Verification(
+        asked=("a", "b"), rows=(EncodingRow("a", 1, 1), EncodingRow("c", 2, 1)), supported=frozenset({"a", "b"}),
+        results=(right, wrong), seed=1, vectors=2,
+    )  # fmt: skip
+    agreeing = replace(made, results=made.results[:1])
+    return [as_document("isa-verify", each.as_json()) for each in (made, agreeing)]
+
+
+def found() -> list[Any]:
+    """What was found, what cannot be, and what was not found."""
+    met = FoundInput(build="f.c -O2", what="tie at f.c:3", inputs={"a": 1}, shape="length 1", agrees=True)
+    never = FoundInput(build="", what="tie at f.c:3", proved="of the length 1")
+    lost = FoundInput(build="", what="tie at f.c:3", reason="no answer in time")
+    return [as_document("prove-find", [{**one.as_json(), "again": "lanewise run"} for one in (met, never, lost)])]
+
+
+MADE: dict[str, Callable[[], list[Any]]] = {
+    "cache": kept_and_removed, "check": checks, "exhaust": exhausted, "isa-verify": verified, "prove-find": found,
+    "replay": replayed, "trace": lines_of_a_trace,
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("name", MADE)
 def test_made_documents_have_every_part_of_their_schema(name: str) -> None:
     documents = MADE[name]()
