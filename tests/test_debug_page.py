@@ -145,6 +145,31 @@ def test_contents_are_those_of_the_call(session: Session) -> None:
     assert EVIL in "\n".join(head["files"][0]["lines"])
 
 
+DEEP = """
+static inline __attribute__((always_inline)) int sum(int x, int y) { return x + y; }
+static __attribute__((noinline)) int scaled(int x, int by) { return sum(x, 1) * by; }
+int deep(const int *a, int b, int c, int d, int e, int f, int g, int h, int ninth, signed char tenth) {
+    return scaled(a[0], 2) + ninth + tenth + b + c + d + e + f + g + h;
+}
+"""
+
+
+def test_contents_have_calls_and_arguments_on_the_stack(tmp_path: Path) -> None:
+    (tmp_path / "deep.c").write_text(DEEP)
+    values = ["5", *["1"] * 7, "9", "-3"]
+    head, data = unpacked(page_contents(Session(debug_function(tmp_path / "deep.c", "deep", values, ("-O0",)))))
+    assert {code["function"] for code in head["code"]} == {"deep", "scaled"}
+    assert {tuple(map(tuple, code["inlined"])) for code in head["code"] if code["source"] == "deep.c:2"} == {
+        (("sum", "deep.c:3"),)
+    }
+    assert all(code["inlined"] == [] for code in head["code"] if code["source"] == "deep.c:5")
+    of_stack = [each for each in head["arrays"] if each["extents"] == []]
+    assert [(each["name"], each["kind"], each["item"]) for each in of_stack] == [("ninth", "i", 4), ("tenth", "i", 1)]
+    for each, value in zip(of_stack, (9, -3), strict=True):
+        at, size = head["columns"][f"array {head['arrays'].index(each)}"]
+        assert int.from_bytes(data[at : at + size], "little", signed=True) == value
+
+
 def test_of_a_long_call_the_part_around_is_shown(session: Session) -> None:
     session.goto(40)
     head, data = unpacked(page_contents(session, most=20))

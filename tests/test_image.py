@@ -261,6 +261,14 @@ def test_code_without_a_line_is_of_the_line_of_the_call_that_it_was_inlined_at(f
     assert image.place_of(call.start) == "zero.c:20"
 
 
+def test_the_function_of_an_instruction_is_the_one_that_begins_before_it(image: Image) -> None:
+    for name in ("kernel", "twice"):
+        start, size = image.symbol(name).address, len(image.code_of(name))
+        assert {image.function_at(at) for at in range(start, start + size, 4)} == {name}
+    assert image.function_at(image.symbol("table").address) == ""
+    assert replace(image, symbols={}).function_at(image.symbol("kernel").address) == ""
+
+
 def test_a_function_that_is_only_inlined_is_refused_with_its_callers(folder: Path) -> None:
     (folder / "nested.h").write_text(NESTED)
     image = built(folder, "user.c", USER + "int g(int a) { return f(inner(a)); }\n", "-O0")

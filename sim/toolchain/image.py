@@ -314,6 +314,13 @@ class Image:
         begun = [name for start, name in self._starts[first : first + 1] if start == address and name[0] != "."]
         return begun[0] if begun else self.place_of(address)
 
+    def function_at(self, address: int) -> str:
+        """The name of the function that an instruction is in; "" where nothing before it in its segment has one."""
+        places = next((places for places in self._code if address in places), range(0))
+        last = bisect_right(self._starts, address, key=lambda entry: entry[0])
+        names = (name for start, name in reversed(self._starts[:last]) if start in places and name[0] != ".")
+        return next(names, "")
+
     def full_place_of(self, address: int) -> str:
         """The source line with the calls by which it came there, if it was inlined: `place_of` and `inlined_at`."""
         return f"{self.place_of(address)} {self.inlined_at(address)}".rstrip()

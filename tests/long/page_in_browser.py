@@ -368,6 +368,35 @@ def test_the_result_of_a_function_and_floating_point(context: BrowserContext, fo
     assert [np.float32(each.split(" = ")[1]) for each in told] == [np.float32(step.value) for step in way.steps]
 
 
+DEEP = """
+static inline __attribute__((always_inline)) int sum(int x, int y) { return x + y; }
+static __attribute__((noinline)) int scaled(int x, int by) { return sum(x, 1) * by; }
+static __attribute__((noinline)) int twice(int x) { return scaled(x, 2) + scaled(x, 3); }
+int deep(const int *a, int b, int c, int d, int e, int f, int g, int h, int ninth, signed char tenth) {
+    return twice(a[0]) + ninth + tenth + b + c + d + e + f + g + h;
+}
+"""
+
+
+def test_calls_are_told_and_gone_to_and_arguments_on_the_stack_are_shown(context: BrowserContext, folder: Path) -> None:
+    (folder / "deep.c").write_text(DEEP)
+    session = Session(debug_function(folder / "deep.c", "deep", ["5", *["1"] * 7, "9", "-3"], ("-O0",)))
+    session.run_to("deep.c:2")
+    inside = session.position
+    page = opened(context, session, folder)
+    for name in ("ninth", "tenth"):
+        expect(page.locator(".memory h3", has_text=name)).to_contain_text("on the stack")
+    page.locator(".number").fill(str(inside + 1))
+    page.keyboard.press("Enter")
+    told = page.locator(".calls .line")
+    expect(told).to_have_text(["suminlined at deep.c:3", "scaledcalled at deep.c:4", "twicecalled at deep.c:6", "deep"])
+    told.nth(1).click()
+    expect(page.locator(".code .here .text")).to_contain_text("bl #")
+    expect(page.locator(".calls .line")).to_have_text(["twicecalled at deep.c:6", "deep"])
+    page.keyboard.press("Home")
+    expect(page.locator(".calls")).to_be_hidden()
+
+
 def test_an_instruction_that_cannot_be_executed_is_shown_first(context: BrowserContext, folder: Path) -> None:
     (folder / "over.c").write_text("void over(const unsigned char *a, unsigned char *out, unsigned long n)\n"
                                    "{ for (unsigned long i = 0; i <= n; ++i) out[i] = a[i] >> 1; }")  # fmt: skip

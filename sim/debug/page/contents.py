@@ -10,13 +10,12 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from isa.evaluate.exact import QC
 from isa.lane import Place, Write
-from sim.call.buffers import PlacedArray
 from sim.call.native.recorder import Array
 from sim.debug.difference import outputs_of
 from sim.debug.events import EVENTS
@@ -25,6 +24,7 @@ from sim.debug.page.lane_sources import lane_sources
 from sim.debug.page.window import PLACES, Window, place_number
 from sim.debug.session import Session
 from sim.debug.trace.selection import makes_floats
+from sim.kernels.domain import number_types
 from sim.kernels.kernel import KernelError
 from sim.kernels.signature import RETURNED
 from sim.kernels.tolerance import agreement
@@ -55,7 +55,7 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
     wrong = dict(_golden_outputs(session))
     end = min(total, max(here + most // 2, most))
     window = Window.of(session, max(0, end - most), end)
-    arrays = [_Array(session, placed) for placed in session.arrays.values()]
+    arrays = list(_arrays(session))
     events, sources = lane_events(window), lane_sources(window)
     steps = _golden_steps(session)
     mismatch = trouble.mismatch if trouble is not None else None
@@ -75,6 +75,7 @@ def page_contents(session: Session, most: int = MOST) -> bytes:
         "events": EVENTS, "places": [str(place) for place in PLACES],
         "code": [
             {"pc": f"{pc:#x}", "text": instruction.text, "source": session.source_of(pc), "line": lines.of(pc),
+             **_calls_of(session, pc),
              "written": written, "writes": [_write(write) for write in instruction.writes],
              "read": sorted(map(place_number, instruction.places_read)), "losing": losing}
             for (pc, instruction), written, losing in zip(window.code, window.written, events.writes, strict=True)
@@ -125,18 +126,47 @@ def _place_of(where: object) -> int:
     return next((number for number, place in enumerate(PLACES) if place == where), -1)
 
 
-class _Array:
-    """An array of the call as the window begins, where the session stands."""
+def _calls_of(session: Session, pc: int) -> dict[str, Any]:
+    """The function that an instruction is in, and those by whose inlined calls it came there, the innermost first, each
+    with the line of its call.
+    """
+    image = session.call.image
+    if image is None:
+        return {"function": "", "inlined": []}
+    inlined = [[call.function, str(call.line)] for call in image.inlined_calls(pc)]
+    return {"function": image.function_at(pc), "inlined": inlined}
 
-    def __init__(self, session: Session, placed: PlacedArray) -> None:
-        size = min(placed.size, _LARGEST)
-        kind = placed.pointer.type.kind if placed.pointer.type.itemsize in (1, 2, 4, 8) else "V"
-        self.head = {
-            "name": placed.pointer.name, "address": f"{placed.address:#x}", "size": placed.size, "shown": size,
-            "kind": kind if kind in "iufb" else "V", "item": placed.pointer.type.itemsize,
-            "extents": list(placed.extents), "strides": list(placed.strides),
-        }  # fmt: skip
-        self.data = np.frombuffer(session.machine.memory.read(placed.address, size), np.uint8) if size else _NOTHING
+
+class _Array(NamedTuple):
+    """An array of the call as the window begins, where the session stands; an argument on the stack has no extents."""
+
+    head: dict[str, Any]
+    data: Array
+
+
+def _arrays(session: Session) -> Iterator[_Array]:
+    for placed in session.arrays.values():
+        extents = {"extents": list(placed.extents), "strides": list(placed.strides)}
+        place = range(placed.address, placed.address + placed.size)
+        yield _array(session, placed.pointer.name, place, placed.pointer.type, extents)
+    kernel = session.call.kernel
+    types = dict(number_types(kernel.signature)) if kernel is not None else {}
+    for name, place in session.stack_arguments.items():
+        whole = np.dtype((np.void, len(place)))
+        kind = types.get(name, whole)
+        yield _array(
+            session, name, place, kind if kind.itemsize == len(place) else whole, {"extents": [], "strides": []}
+        )
+
+
+def _array(session: Session, name: str, place: range, kind: np.dtype[Any], extents: Mapping[str, list[int]]) -> _Array:
+    shown = min(len(place), _LARGEST)
+    letter = kind.kind if kind.itemsize in (1, 2, 4, 8) else "V"
+    head = {
+        "name": name, "address": f"{place.start:#x}", "size": len(place), "shown": shown,
+        "kind": letter if letter in "iufb" else "V", "item": kind.itemsize, **extents,
+    }  # fmt: skip
+    return _Array(head, np.frombuffer(session.machine.memory.read(place.start, shown), np.uint8) if shown else _NOTHING)
 
 
 _NOTHING: Final = np.zeros(0, np.uint8)

@@ -1,4 +1,4 @@
-/* built from source/ by make page: b5716b245175b22c5cb1d5f9d77393a2586c10912cc6731a776d65465a459031 */
+/* built from source/ by make page: 29c42b51a5ff7ff8a2848e3681219159a29e355f12e4ce2fd4eceb83b17ce574 */
 
 // src/results.ts
 var FAILS = /* @__PURE__ */ new Set(["differs", "not built", "stopped"]);

@@ -1,7 +1,8 @@
-/* built from source/ by make page: b5716b245175b22c5cb1d5f9d77393a2586c10912cc6731a776d65465a459031 */
+/* built from source/ by make page: 29c42b51a5ff7ff8a2848e3681219159a29e355f12e4ce2fd4eceb83b17ce574 */
 
 // src/data.ts
 var MEMORY = -1;
+var CALLS = /^blr?[a-z]* /;
 var SATURATED = 16;
 var Recorded = class {
   head;
@@ -24,6 +25,7 @@ var Recorded = class {
   values;
   initial;
   writers;
+  frames;
   regions;
   buffer;
   start;
@@ -67,6 +69,7 @@ var Recorded = class {
     }
     this.firstByte = new Uint32Array(accesses.length + 1);
     for (let k = 0; k < accesses.length; k++) this.firstByte[k + 1] = this.firstByte[k] + this.sizes[k];
+    this.frames = this.called();
     this.regions = this.mapped();
     const saturated = this.status.findIndex((each) => (each & SATURATED) !== 0);
     this.firstSaturated = head.saturated ? -1 : saturated < 0 ? this.count : saturated;
@@ -93,6 +96,34 @@ var Recorded = class {
       regions.push({ start, bytes: bytes.slice() });
     }
     return regions;
+  }
+  /** Of each execution its frame: a return goes to behind the call that it belongs to, out of several at once if so. */
+  called() {
+    const frames = [];
+    let frame = null;
+    for (let n = 0; n < this.count; n++) {
+      const before = n ? this.code(n - 1) : null;
+      if (before && CALLS.test(before.text)) frame = { site: n - 1, outer: frame };
+      else if (before?.text.startsWith("ret")) {
+        let left = frame;
+        while (left && Number(this.code(left.site).pc) + 4 !== Number(this.code(n).pc)) left = left.outer;
+        if (left) frame = left.outer;
+      }
+      frames.push(frame);
+    }
+    return frames;
+  }
+  /** The functions that execution n is in, the innermost first: by which line each is called, and which execution that
+   * was, null where it was inlined or where that is not here. */
+  calls(n) {
+    const found = [];
+    for (let at = n, frame = this.frames[n] ?? null; ; ) {
+      const code = this.code(at);
+      for (const [name, line] of code.inlined) found.push({ name, how: `inlined at ${line}`, site: null });
+      if (!frame) return [...found, { name: code.function, how: "", site: null }];
+      found.push({ name: code.function, how: `called at ${this.code(frame.site).source}`, site: frame.site });
+      [at, frame] = [frame.site, frame.outer];
+    }
   }
   code(n) {
     return this.head.code[this.path[n]];
@@ -181,7 +212,7 @@ var Recorded = class {
       element %= stride;
       return index;
     });
-    return `${array.name}[${at.join(", ")}]`;
+    return array.strides.length ? `${array.name}[${at.join(", ")}]` : array.name;
   }
 };
 async function unpacked(data) {
@@ -631,6 +662,7 @@ var View = class {
   number = h("input", "number");
   marks = h("canvas", "marks");
   code = h("section", "code");
+  calls = h("section", "calls");
   source = h("section", "source");
   did = h("section", "did");
   vectors = h("section", "vectors");
@@ -709,7 +741,7 @@ var View = class {
       h(
         "main",
         "",
-        h("div", "column", this.code, this.source),
+        h("div", "column", this.code, this.calls, this.source),
         h("div", "column", this.did, this.vectors, this.general, this.memory),
         this.panel
       ),
@@ -770,6 +802,7 @@ var View = class {
     this.slider.value = String(this.position);
     this.number.value = String(this.position);
     this.drawCode();
+    this.drawCalls();
     this.drawSource();
     this.drawDid();
     this.drawVectors();
@@ -811,6 +844,17 @@ var View = class {
       ));
     }
     this.code.replaceChildren(h("h2", "", "Instructions"), ...rows);
+  }
+  /** The functions that the shown instruction is in, where there are several. */
+  drawCalls() {
+    const { recorded, n } = this;
+    const calls = recorded.count ? recorded.calls(Math.max(n - 1, 0)) : [];
+    this.calls.hidden = calls.length < 2;
+    const rows = calls.map(({ name, how, site }) => {
+      const parts = [h("span", "text", name || "code without a name"), h("span", "place soft", how)];
+      return site === null ? h("div", "line", ...parts) : button("line", "to the call", () => this.goto(recorded.head.first + site + 1), ...parts);
+    });
+    this.calls.replaceChildren(h("h2", "", "Calls"), ...rows);
   }
   drawSource() {
     const { recorded, n } = this;
@@ -969,17 +1013,18 @@ var View = class {
         golden: (at) => this.goldenAt(array, first + at, n)
       });
       const where = count > PAGE ? ` ${low}–${Math.min(low + PAGE, count) - 1} of ${count}` : "";
+      const of = array.extents.length ? `[${array.extents.join(", ")}]` : " on the stack";
       const cut = array.shown < array.size ? `, the first ${count} of ${Math.floor(array.size / array.item)}` : "";
       return h("div", "array", h(
         "h3",
         "",
         array.name,
-        h("span", "soft", `[${array.extents.join(", ")}] ${auto}${where}${cut}`),
+        h("span", "soft", `${of} ${auto}${where}${cut}`),
         page > 0 && turn(-1, "‹"),
         low + PAGE < count && turn(1, "›")
       ), row);
     });
-    this.memory.replaceChildren(h("h2", "", "Arrays"), ...sections);
+    this.memory.replaceChildren(h("h2", "", "Arrays and arguments in memory"), ...sections);
     this.memory.hidden = !sections.length;
   }
   /** The page of an array with what was accessed last. */

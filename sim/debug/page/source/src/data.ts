@@ -19,6 +19,9 @@ export interface Code {
   text: string;
   source: string;
   line: [number, number] | null;
+  function: string;
+  /** The functions by whose inlined calls it came into its own, the innermost first, with the lines of these calls. */
+  inlined: [string, string][];
   /** The places that it writes, as their values are recorded. */
   written: number[];
   writes: WriteForm[];
@@ -70,7 +73,14 @@ export interface Head {
   columns: Record<string, [number, number]>;
 }
 
+/** What an execution is called from: the execution of the call, and the frame of that; null where that is not here. */
+export interface Frame {
+  site: number;
+  outer: Frame | null;
+}
+
 export const MEMORY = -1;
+const CALLS = /^blr?[a-z]* /;
 const SATURATED = 16;
 
 /** Memory that the arrays of the call lie in, at some position; what was there before a store is kept to go back. */
@@ -106,6 +116,7 @@ export class Recorded {
   private readonly values: Uint8Array;
   private readonly initial: Uint8Array;
   private readonly writers: Writers[];
+  private readonly frames: (Frame | null)[];
   private readonly regions: Region[];
   private readonly buffer: ArrayBuffer;
   private readonly start: number;
@@ -151,6 +162,7 @@ export class Recorded {
     }
     this.firstByte = new Uint32Array(accesses.length + 1);
     for (let k = 0; k < accesses.length; k++) this.firstByte[k + 1] = this.firstByte[k]! + this.sizes[k]!;
+    this.frames = this.called();
     this.regions = this.mapped();
     const saturated = this.status.findIndex((each) => (each & SATURATED) !== 0);
     this.firstSaturated = head.saturated ? -1 : saturated < 0 ? this.count : saturated;
@@ -181,6 +193,36 @@ export class Recorded {
       regions.push({ start, bytes: bytes.slice() });
     }
     return regions;
+  }
+
+  /** Of each execution its frame: a return goes to behind the call that it belongs to, out of several at once if so. */
+  private called(): (Frame | null)[] {
+    const frames: (Frame | null)[] = [];
+    let frame = null as Frame | null;
+    for (let n = 0; n < this.count; n++) {
+      const before: Code | null = n ? this.code(n - 1) : null;
+      if (before && CALLS.test(before.text)) frame = { site: n - 1, outer: frame };
+      else if (before?.text.startsWith("ret")) {
+        let left = frame;
+        while (left && Number(this.code(left.site).pc) + 4 !== Number(this.code(n).pc)) left = left.outer;
+        if (left) frame = left.outer;
+      }
+      frames.push(frame);
+    }
+    return frames;
+  }
+
+  /** The functions that execution n is in, the innermost first: by which line each is called, and which execution that
+   * was, null where it was inlined or where that is not here. */
+  calls(n: number): { name: string; how: string; site: number | null }[] {
+    const found: { name: string; how: string; site: number | null }[] = [];
+    for (let at = n, frame = this.frames[n] ?? null; ; ) {
+      const code = this.code(at);
+      for (const [name, line] of code.inlined) found.push({ name, how: `inlined at ${line}`, site: null });
+      if (!frame) return [...found, { name: code.function, how: "", site: null }];
+      found.push({ name: code.function, how: `called at ${this.code(frame.site).source}`, site: frame.site });
+      [at, frame] = [frame.site, frame.outer];
+    }
   }
 
   code(n: number): Code {
@@ -282,7 +324,7 @@ export class Recorded {
       element %= stride;
       return index;
     });
-    return `${array.name}[${at.join(", ")}]`;
+    return array.strides.length ? `${array.name}[${at.join(", ")}]` : array.name;
   }
 }
 

@@ -65,6 +65,7 @@ export class View {
   private readonly number = h("input", "number") as HTMLInputElement;
   private readonly marks = h("canvas", "marks") as HTMLCanvasElement;
   private readonly code = h("section", "code");
+  private readonly calls = h("section", "calls");
   private readonly source = h("section", "source");
   private readonly did = h("section", "did");
   private readonly vectors = h("section", "vectors");
@@ -163,7 +164,7 @@ export class View {
         trouble && h("p", "trouble", trouble.says)),
       bar,
       h("main", "",
-        h("div", "column", this.code, this.source),
+        h("div", "column", this.code, this.calls, this.source),
         h("div", "column", this.did, this.vectors, this.general, this.memory),
         this.panel),
       h("footer", "soft",
@@ -220,6 +221,7 @@ export class View {
     this.slider.value = String(this.position);
     this.number.value = String(this.position);
     this.drawCode();
+    this.drawCalls();
     this.drawSource();
     this.drawDid();
     this.drawVectors();
@@ -251,6 +253,18 @@ export class View {
         h("span", "text", stopped.text), h("span", "place soft", stopped.source)));
     }
     this.code.replaceChildren(h("h2", "", "Instructions"), ...rows);
+  }
+
+  /** The functions that the shown instruction is in, where there are several. */
+  private drawCalls(): void {
+    const { recorded, n } = this;
+    const calls = recorded.count ? recorded.calls(Math.max(n - 1, 0)) : [];
+    this.calls.hidden = calls.length < 2;
+    const rows = calls.map(({ name, how, site }) => {
+      const parts = [h("span", "text", name || "code without a name"), h("span", "place soft", how)];
+      return site === null ? h("div", "line", ...parts) : button("line", "to the call", () => this.goto(recorded.head.first + site + 1), ...parts);
+    });
+    this.calls.replaceChildren(h("h2", "", "Calls"), ...rows);
   }
 
   private drawSource(): void {
@@ -406,11 +420,12 @@ export class View {
         golden: (at) => this.goldenAt(array, first + at, n),
       });
       const where = count > PAGE ? ` ${low}–${Math.min(low + PAGE, count) - 1} of ${count}` : "";
+      const of = array.extents.length ? `[${array.extents.join(", ")}]` : " on the stack";
       const cut = array.shown < array.size ? `, the first ${count} of ${Math.floor(array.size / array.item)}` : "";
-      return h("div", "array", h("h3", "", array.name, h("span", "soft", `[${array.extents.join(", ")}] ${auto}${where}${cut}`),
+      return h("div", "array", h("h3", "", array.name, h("span", "soft", `${of} ${auto}${where}${cut}`),
         page > 0 && turn(-1, "‹"), low + PAGE < count && turn(1, "›")), row);
     });
-    this.memory.replaceChildren(h("h2", "", "Arrays"), ...sections);
+    this.memory.replaceChildren(h("h2", "", "Arrays and arguments in memory"), ...sections);
     this.memory.hidden = !sections.length;
   }
 
