@@ -131,8 +131,9 @@ test-outside: $(TESTED)
 	@$(BIN)/python -m pytest --override-ini=python_files='outside_*.py' tests/long
 
 # Quantized operators and nets of PyTorch, with the engines fbgemm, x86, onednn and qnnpack, each named: a minute.  PyTorch
-# is installed in a folder of its own, as its build for processors.  For Linux on x86-64 the package index has a build for
-# CUDA instead, which takes gigabytes: that is not fetched unless PYTORCH_BUILD=any says so.
+# is installed in a folder of its own, as its build for processors, without bytecode, as most of it is never imported.  For
+# Linux on x86-64 the package index has a build for CUDA instead, which takes gigabytes: that is not fetched unless
+# PYTORCH_BUILD=any says so.
 test-pytorch: $(TESTED) $(VENV)/pytorch/.installed
 	@PYTHONPATH=$(VENV)/pytorch $(BIN)/python -m pytest --override-ini=python_files='pytorch_*.py' tests/long
 
@@ -142,8 +143,8 @@ $(VENV)/pytorch/.installed: pytorch.lock
 	case "$$(uname -sm) $$found $(PYTORCH_BUILD)" in "Linux x86_64 "*+cpu*|[!L]*|"Linux a"*|*any) ;; \
 		*) echo "PyTorch $$found would be the build for CUDA, gigabytes: name a folder or an index with the build for processors" \
 			"in PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL, or say PYTORCH_BUILD=any" >&2; exit 3;; esac; \
-	echo "installing PyTorch $$found into $(VENV)/pytorch: 200 MB to fetch as a build for processors, 900 MB on the disk"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --upgrade --target $(VENV)/pytorch --requirement pytorch.lock
+	echo "installing PyTorch $$found into $(VENV)/pytorch: 200 MB to fetch as a build for processors, 900 MB on the disk, for minutes"
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --only-binary :all: --upgrade --target $(VENV)/pytorch --requirement pytorch.lock
 	@touch $@
 
 # Programs of others that speak with ours: gdb on programs under qemu, adapters of Visual Studio Code (brought from the
