@@ -23,6 +23,7 @@ from sim.models.network import ModelError, Network
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
+from support.onnx_models import paired_net
 from support.tflite_models import ModelWriter, small_net
 
 Tensors = dict[int, npt.NDArray[Any]]
@@ -292,12 +293,40 @@ def test_a_reader_that_is_not_installed_is_missing_from_the_environment(
     [("onnxruntime", "onnxruntime"), ("litert", "ai_edge_litert"), ("tflite-micro", "tflite_micro")],
 )
 def test_a_runtime_that_is_not_installed_is_missing_from_the_environment(
-    runtime: str, package: str, path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: str, package: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if runtime == "onnxruntime":
+        path = tmp_path / "net.onnx"
+        path.write_bytes(paired_net())
     for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, name, None)
     refused = lanewise("model", path, "--against", runtime)
     assert (refused.exit_code, "is not there: " in refused.stderr) == (3, True), refused.output
+
+
+@pytest.mark.parametrize(
+    ("runtime", "content", "suffix", "said"),
+    [
+        ("onnxruntime", small_net(1, 6).content(), "tflite",
+         "onnxruntime runs .onnx files, and {} is none: give litert, litert-no-delegate, litert-reference, "),
+        ("litert", paired_net(), "onnx", "litert runs .tflite files, and {} is none: give onnxruntime, onnx-reference"),
+    ],
+)  # fmt: skip
+def test_a_runtime_of_the_other_format_is_told_with_those_of_this_one(
+    runtime: str, content: bytes, suffix: str, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"net.{suffix}"
+    file.write_bytes(content)
+    refused = lanewise("model", file, "--against", runtime)
+    assert (refused.exit_code, said.format(file) in refused.stderr) == (2, True), refused.stderr
+
+
+def test_one_layer_is_listed_as_one(tmp_path: Path) -> None:
+    made = ModelWriter()
+    made.inputs, made.outputs = [made.tensor("x", "int8", (1, 4), 0.5)], [made.tensor("y", "int8", (4,), 0.5)]
+    made.layer("RESHAPE", made.inputs, made.outputs)
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    assert lanewise("model", tmp_path / "net.tflite").stdout.split("\n")[-2] == "1 layer, 2 tensors"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.models.causes.causes import Cause
 from sim.models.compare import LayerReport, compared
 from sim.models.forward import forward
 from sim.models.network import Network
@@ -70,6 +71,17 @@ def test_a_page_has_the_layers_with_their_outcomes_and_the_first_that_parts_is_o
     assert [one["class"] for one in layers] == ["equal", "differs", "equal", "equal", "equal", "skipped"]
     assert ["open" in one for one in layers] == [False, True, False, False, False, False]
     assert page.unclosed == []
+
+
+def test_it_is_told_how_many_pictures_there_are_and_what_is_no_cause_is_not_called_one(network: Network) -> None:
+    """A bit of one element has no cause; a rounding that is another one has."""
+    report = report_of(network)
+    page = model_page(replace(report, pictures=("a.npz", "b.npz")))
+    assert "tensors of 2 pictures" in page
+    assert ("Where it parts" in page, "What would make it" in page) == (True, False)
+    cause = Cause("rounding", "single_rounding gives all elements")
+    page = model_page(replace(report, layers=[replace(one, causes=(cause,)) for one in report.apart]))
+    assert ("Where it parts" in page, "What would make it" in page) == (False, True)
 
 
 def test_the_heat_of_differences_lies_where_they_are(network: Network) -> None:

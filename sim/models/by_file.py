@@ -32,6 +32,8 @@ RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], d
     "onnx-reference": onnx_reference_tensors,
 }
 """What runs a network here, by the name that `against` has for it."""
+_OF_ONNX: Final = ("onnxruntime", "onnx-reference")
+"""Of these, those that run .onnx files; the others run .tflite files."""
 Recorded = str | Path | Mapping[str, AnyArray]
 _IN_REALS: Final = {"fp32": "product_xnnpack"}
 """The convention of layers that is scaling in float32."""
@@ -123,7 +125,10 @@ def side_of(
 def of_runtime(
     network: Network, file: Path, runtime: str, pictures: Sequence[Picture], seed: int | None = None
 ) -> Side:
-    """What a runtime makes of the inputs that are among the tensors of each picture."""
+    """What a runtime makes of the inputs that are among the tensors of each picture; raises ModelError."""
+    if (runtime in _OF_ONNX) != (is_onnx := file.suffix == ".onnx"):
+        others = ", ".join(name for name in RUNTIMES if (name in _OF_ONNX) == is_onnx)
+        raise ModelError(f"{runtime} runs {'.tflite' if is_onnx else '.onnx'} files, and {file} is none: give {others}")
     inputs = [inputs_of(network, one.tensors, one.name) for one in pictures]
     made = [RUNTIMES[runtime](file, network, given) for given in inputs]
     found = [Picture(one.name, tensors) for one, tensors in zip(pictures, made, strict=True)]

@@ -20,6 +20,7 @@ from sim.models.questions import comparable, plain
 from sim.models.recorded.beside import BesideReport
 from sim.models.report import ModelReport
 from sim.view.rounding.explain import show_explanation
+from sim.view.sentences import counted
 
 _COLOURS = {"equal": "green", "departs": "red", "differs": "red", "skipped": "yellow"}
 _SHOWN = 8
@@ -36,7 +37,8 @@ def show_network(network: Network, console: Console) -> None:
             str(layer.number), escape(operator_of(layer)), escape("\n".join(inputs)), escape("\n".join(outputs))
         )
     console.print(table)
-    console.print(f"{len(network.layers)} layers, {len(network.tensors)} tensors", highlight=False)
+    counts = counted(len(network.layers), "layer"), counted(len(network.tensors), "tensor")
+    console.print(", ".join(counts), highlight=False)
 
 
 def show_model(report: ModelReport, console: Console) -> None:
@@ -56,7 +58,7 @@ def show_model(report: ModelReport, console: Console) -> None:
         console.print(escape(sentence), highlight=False)
     left = [names for names in report.common.values() if len(names) > 1]
     if left and report.seed is not None:
-        two = comparable(left[0])
+        two = next((pair for pair in map(comparable, left) if pair is not None), None)
         pair = f": lanewise conventions --between {' '.join(two)} gives numbers that do" if two else ""
         told = f"other inputs (--seed, --inputs) may tell apart what is left{pair}"
         console.print(escape(told), highlight=False)

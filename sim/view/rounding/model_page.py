@@ -54,7 +54,8 @@ code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 def model_page(report: ModelReport) -> str:
     """The whole document; the first layers that part are open."""
     title = f"{report.network.name} against {report.against}"
-    seed = f"inputs of seed {report.seed}" if report.seed is not None else "recorded tensors"
+    several = f" of {len(report.pictures)} pictures" if report.pictures else ""
+    seed = f"inputs of seed {report.seed}" if report.seed is not None else f"tensors{several}"
     counts = (
         ("layers", len(report.layers)), ("compared", len(report.compared)),
         ("as the others", len(report.compared) - len(report.apart)), ("apart", len(report.apart)),
@@ -97,7 +98,8 @@ def _layer(report: ModelReport, layer: LayerReport) -> str:
 def _facts(network: Network, layer: LayerReport) -> Iterator[str]:
     told = list(apart_sentences(layer))
     if told:
-        yield "<h3>What would make it</h3><ul>" + "".join(f"<li>{escape(one)}</li>" for one in told) + "</ul>"
+        heading = "What would make it" if layer.causes else "Where it parts"
+        yield f"<h3>{heading}</h3><ul>" + "".join(f"<li>{escape(one)}</li>" for one in told) + "</ul>"
     if layer.trace is not None:
         yield f"<h3>The first element, step by step</h3><p><code>{escape(layer.trace.steps_text)}</code></p>"
     if layer.explanation is not None and layer.explanation.hints:
