@@ -16,7 +16,15 @@ from support.onnx_layers import elements_onnx_net, own_onnx_net
 from support.onnx_models import functional_net, gated_onnx_net, paired_net, reference_net, small_onnx_net
 from support.planted_layers import fifty_layers
 from support.tflite_elements import bounded_net, elements_net
-from support.tflite_models import activating_net, cutting_net, moving_net, quantizing_net, small_net, splitting_net
+from support.tflite_models import (
+    activating_net,
+    cutting_net,
+    gathering_net,
+    moving_net,
+    quantizing_net,
+    small_net,
+    splitting_net,
+)
 from support.tflite_products import stacked_net, transposed_net
 
 READERS = {"tflite": read_tflite, "onnx": read_onnx}
@@ -31,7 +39,7 @@ def originals(suffix: str) -> tuple[bytes, ...]:
         own = small_onnx_net(1, 6), small_onnx_net(2, 5), gated_onnx_net(3, 5), own_onnx_net(7)
         return *own, *pairs, reference_net(4, 4)
     sums = small_net(1, 4), small_net(2, 6), transposed_net(2), stacked_net(4), stacked_net(2, "int16")
-    moved = moving_net(6), cutting_net(8), splitting_net(9)
+    moved = moving_net(6), cutting_net(8), splitting_net(9), gathering_net(10)
     made = (
         *sums,
         *moved,

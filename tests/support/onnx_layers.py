@@ -11,12 +11,12 @@ from support.onnx_models import OnnxWriter, PairedWriter
 
 
 def elements_onnx_net(seed: int = 1) -> bytes:
-    """Pairs: differences, slopes, functions, products, shapes, a product of stacks, averages, images that grow."""
+    """Pairs: differences, slopes, functions, products, shapes, stacks, averages, images that grow or are cut."""
     rng = np.random.default_rng(seed)
     names = ("x", "row", "slopes", "matrix", "difference", "sloped", "tanh", "product", "stacks", "sigmoid", "average",
-             "windows", "turned", "resized")  # fmt: skip
+             "windows", "turned", "resized", "cubic", "cut")  # fmt: skip
     scales = {name: (float(rng.uniform(0.01, 0.05)), int(rng.integers(90, 160))) for name in names}
-    scales |= dict.fromkeys(("shaped", "squeezed", "longer"), scales["product"])
+    scales |= dict.fromkeys(("shaped", "squeezed", "longer"), scales["product"]) | {"gathered": scales["cubic"]}
     made = PairedWriter(scales)
     for name, shape in {"row": (6,), "slopes": (3, 1, 1), "matrix": (3, 6, 4)}.items():
         made.constant(name, rng.integers(0, 256, shape).astype(np.uint8))
@@ -34,6 +34,12 @@ def elements_onnx_net(seed: int = 1) -> bytes:
     made.constant("windows", rng.integers(0, 256, (3, 2, 2, 3)).astype(np.uint8))
     made.layer("ConvTranspose", ("product", "windows"), "turned", strides=[2, 1])
     made.layer("Resize", ("turned",), "resized", "", "", made.constant("sizes", np.array([2, 2, 7, 9])), mode="linear")
+    sizes = made.constant("other sizes", np.array([2, 2, 5, 4]))
+    made.layer("Resize", ("resized",), "cubic", "", "", sizes, mode="cubic", exclude_outside=1)
+    part = made.constant("part", np.array([0, 0, 0.25, -0.1, 1, 1, 0.75, 1.1], np.float32))
+    made.layer("Resize", ("cubic",), "cut", part, "", made.constant("cut sizes", np.array([2, 2, 3, 6])), mode="linear",
+               coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=0.1)  # fmt: skip
+    made.layer("Gather", ("cubic",), "gathered", made.constant("places", np.array([[3, -1], [0, 2]])), axis=2)
     return made.content((2, 3, 5, 6), "average", versions=(16, 8))
 
 
