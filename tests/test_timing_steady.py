@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from fractions import Fraction
 from random import Random
+from typing import Literal
 
 import pytest
 
@@ -57,6 +58,19 @@ def test_a_random_loop_takes_the_cycles_of_its_full_simulation(seed: int) -> Non
     assert time_loop(loop, core, count).cycles == simulated(loop, core, count)
 
 
+@pytest.mark.parametrize("order", ["in", "out"])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_loop_on_a_core_with_room_for_so_many_comes_to_repeat_itself(order: Literal["in", "out"], seed: int) -> None:
+    """There are only so many states then."""
+    loop = random_loop(Random(seed))
+    core = small_core(
+        order, 2, CLASSES, reorder_buffer=8, store_forward_vector=Fraction(13, 2), queues={"A": 3, "M": 4},
+        unaligned_bytes=32, unaligned_cycles=1,
+    )  # fmt: skip
+    found = time_loop(loop, core, 500)
+    assert (found.period > 0, found.warm_up < 200) == (True, True)
+
+
 def loop_of(*texts: str) -> Loop:
     return Loop(tuple(stream_of(*texts)), ((),) * len(texts))
 
@@ -86,6 +100,20 @@ def test_accesses_that_move_differently_and_meet_are_simulated_to_the_end() -> N
     loop = Loop(tuple(body), ((0,), (16,)))
     core = small_core(classes={LOAD: {"latency": 4}}, store_forward_vector=Fraction(20))
     assert time_loop(loop, core, 400).cycles == simulated(loop, core, 400)
+
+
+@pytest.mark.parametrize(
+    ("load", "store"),
+    [((0x1000, 0), (0x10A0, -16)), ((0x1000, 0), (0xF60, 16)), ((0x10A0, -16), (0x1000, 0)), ((0xF60, 16), (0x1000, 0)),
+     ((0x10B0, -8), (0xFC0, 16)), ((0xFC0, 16), (0x10B0, -8))],
+)  # fmt: skip
+def test_a_loop_repeats_itself_for_as_long_as_accesses_that_move_differently_are_apart(
+    load: tuple[int, int], store: tuple[int, int]
+) -> None:
+    """Of 16 bytes each: in ten iterations they get side by side or less, in the eleventh they meet."""
+    body = stream_of("ldr q1, [x1]", "str q2, [x2]", loads={0: load[0]}, stores={1: store[0]})
+    loop = Loop(tuple(body), ((load[1],), (store[1],)))
+    assert [time_loop(loop, small_core(), count).period > 0 for count in (10, 11)] == [True, False]
 
 
 def test_a_loop_of_no_iteration_is_refused() -> None:

@@ -80,6 +80,14 @@ def test_what_limits_a_loop_is_the_first_of_its_sensitivities() -> None:
     assert all(outcome.gain == 0 for outcome in found[1:])
 
 
+def test_every_latency_pipe_slot_and_place_that_is_used_is_tried() -> None:
+    core = small_core("out", 2, SLOW, reorder_buffer=3)
+    assert {outcome.change for outcome in sensitivity(CHAIN, core)} == {
+        f"latency of {MULTIPLY} 5", "a further pipe A", "a further pipe B", "a further pipe M", "width 3",
+        "reorder_buffer 6",
+    }  # fmt: skip
+
+
 def test_an_unrolled_loop_counts_and_branches_once() -> None:
     assert texts_of(unrolled(dot_product(), 2)) == [
         "ldr q1, [x0], #16", "mla v2.4s, v1.4s, v3.4s", "ldr q1, [x0], #16", "mla v2.4s, v1.4s, v3.4s",
@@ -132,6 +140,19 @@ def test_an_element_of_16_bits_stays_below_v16() -> None:
 def test_too_few_registers_are_counted() -> None:
     with pytest.raises(ValueError, match="16 copies need 30 more vector registers, and 29 are free"):
         interleaved(dot_product(), 16)
+
+
+def test_registers_that_suffice_but_not_in_a_row_are_told_apart() -> None:
+    """All but v1 and v3 are named: enough for a pair, but not beside each other."""
+    others = [number for number in range(32) if number not in (1, 3, 4, 5)]
+    pairs = zip(others[::2], others[1::2], strict=True)
+    texts = ["ld2 {v4.4s, v5.4s}, [x0]", *(f"add v4.4s, v{one}.4s, v{other}.4s" for one, other in pairs)]
+    loop = Loop(tuple(stream_of(*texts, loads={0: 0})), ((0,), *[()] * 14))
+    limits = r"\(some of them in a row, or below v16\), and 2 are free$"
+    with pytest.raises(ValueError, match=f"^2 copies need 2 more vector registers {limits}"):
+        interleaved(loop, 2)
+    with pytest.raises(ValueError, match=r"^3 copies need 4 more vector registers, and 2 are free$"):
+        interleaved(loop, 3)
 
 
 def test_flags_cannot_be_shared() -> None:

@@ -109,9 +109,10 @@ def _code(image: Image, label: str | None) -> _Code:
     if not words:
         raise BareLoopError(f"{image.path} has no code" + (f" at {label}" if label else ""))
     code: dict[int, Instruction | UnknownInstruction] = {}
-    for pc in range(start, start + 4 * words, 4):
+    for number in range(words):
+        pc = start + 4 * number
         try:
-            code[pc] = decode(data[pc - start :][:4], pc)
+            code[pc] = decode(data[4 * number :][:4], pc)
         except UnknownInstruction as unknown:
             code[pc] = unknown
     return code

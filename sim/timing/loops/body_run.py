@@ -68,7 +68,8 @@ class BodyRun:
                 pointer = self._heap + self._loaded * (self._loaded + 1) // 2 % _LOADED * _APART
                 self._loaded += 1
                 self._machine.write(place, pointer)
-                self._machine.memory.write(step.reads_memory[0][0] + offset, pointer.to_bytes(8, "little"))
+                ((address, _),) = step.reads_memory
+                self._machine.memory.write(address + offset, pointer.to_bytes(8, "little"))
         target, addresses = branch_target(step.instruction), self._body.addresses
         if step.pc == self._body.last and target is not None:
             step = step._replace(next_pc=target)

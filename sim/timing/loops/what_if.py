@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from typing import NamedTuple
 
 from sim.timing.loops.loop import Loop
@@ -43,7 +44,7 @@ def further_pipe(pipe: str) -> Change:
 def _with_further_pipe(core: Core, pipe: str) -> Core:
     if pipe not in core.pipes:
         raise ValueError(f"there is no pipe {pipe!r}; the pipes are {', '.join(core.pipes)}")
-    name = next(name for number in range(2, len(core.pipes) + 3) if (name := f"{pipe}_{number}") not in core.pipes)
+    name = next(name for number in count(2) if (name := f"{pipe}_{number}") not in core.pipes)
     classes = {}
     for key, timing in core.classes.items():
         uses = (use._replace(pipes=(*use.pipes, name)) if pipe in use.pipes else use for use in timing.uses)
