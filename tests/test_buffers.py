@@ -7,7 +7,8 @@ import pytest
 
 from sim.call.buffers import BUFFER_SPACING, FIRST_BUFFER, Buffers, PlacedArray, whole_pages
 from sim.call.guards.undefined_bytes import SeededBytes
-from sim.kernels import Pointer, ScalarArgument, Signature
+from sim.kernels import KernelError, Pointer, ScalarArgument, Signature
+from sim.kernels.signature import Struct
 from sim.machine.memory import PAGE, Memory
 
 ROWS = PlacedArray(Pointer("a", "int32", (3, 4), strides=(6, 1)), 0x1000, (3, 4), (6, 1))
@@ -73,6 +74,48 @@ def test_an_array_ends_or_begins_where_its_mapping_does(more: dict[str, int], at
     rights = [(region.start, region.end - region.start, region.permissions) for region in memory.regions]
     room = 2 * PAGE if more.get("over_read") == PAGE else PAGE
     assert rights == [(FIRST_BUFFER, room, "r"), (FIRST_BUFFER + BUFFER_SPACING, PAGE, "rw")]
+
+
+SAME = Signature(
+    (
+        Pointer("b", "int8", (4,), nullable=True, over_read=3),
+        Pointer("a", "int8", ("n",), direction="out", may_be="b", over_read=1),
+        ScalarArgument("n", "int64"),
+    )
+)
+
+
+def placed_for(**given: object) -> dict[str, PlacedArray]:
+    return Buffers(SAME, [Memory()]).place(given, SeededBytes(1), at_end=True)
+
+
+def test_an_output_in_the_place_of_an_input_lies_there_with_its_rights() -> None:
+    placed = placed_for(b=np.zeros(4, np.int8), a="b", n=4)
+    assert (placed["a"].address, placed["a"].pointer.over_read) == (placed["b"].address, 3)
+    apart = placed_for(b=np.zeros(4, np.int8), a=None, n=4)
+    assert apart["a"].address - apart["b"].address >= BUFFER_SPACING - PAGE
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"b": np.zeros(4, np.int8), "a": "c", "n": 4}, "the output 'a' can be 'b' where that is given, and nothing"),
+        ({"b": None, "a": "b", "n": 4}, "the output 'a' can be 'b' where that is given, and nothing else"),
+        ({"b": np.zeros(4, np.int8), "a": "b", "n": 5}, "'a' cannot be 'b': they have 5 and 4 bytes"),
+    ],
+)
+def test_an_output_in_another_place_is_refused(given: dict[str, object], message: str) -> None:
+    with pytest.raises(KernelError, match=message):
+        placed_for(**given)
+
+
+def test_what_are_no_fields_of_a_structure_is_refused() -> None:
+    signature = Signature((Struct("s", (("x", "int8"), ("y", "int16")), by_pointer=True),))
+    place = Buffers(signature, [Memory()]).place
+    where = place({"s": {"x": 5, "y": -2}}, SeededBytes(1), at_end=False)["s"]
+    assert where.size == 4
+    with pytest.raises(KernelError, match="the argument 's' is no such structure: "):
+        place({"s": {"x": 5, "y": 1 << 20}}, SeededBytes(1), at_end=False)
 
 
 def test_what_an_array_is_placed_in_is_made_once_for_its_size() -> None:

@@ -46,6 +46,7 @@ def test_a_use_that_starts_late_lets_another_instruction_go_first_on_the_pipe() 
     core = small_core(classes={ADD: {"uses": "M"}, LOAD: {"uses": "L*2 + M@1"}})
     found = schedule(stream_of("add v1.4s, v0.4s, v0.4s", "ldr q2, [x0]", "add v3.4s, v0.4s, v0.4s"), core)
     assert found.issued == (0, 0, 2)
+    assert found.pipes == ((("M", 0, 1),), (("L", 0, 2), ("M", 1, 2)), (("M", 2, 3),))
 
 
 def test_a_short_operation_does_not_wait_for_a_long_one_before_it() -> None:

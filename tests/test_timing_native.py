@@ -22,7 +22,7 @@ from sim.timing.model.stored_bytes import StoredBytes
 from sim.timing.model.stream import Accesses, Executed
 from sim.timing.native import following, library, scheduling
 from sim.timing.native.array_stream import array_stream, joined
-from sim.timing.native.arrays import numbers
+from sim.timing.native.arrays import arrays_of, numbers
 from sim.timing.native.scheduling import NATIVE_FROM, NativeSchedule, mispredictions, schedule, writers_of
 from support.random_executed import random_core, random_stream, with_averages
 from support.schedules_compared import both, difference, random_difference
@@ -128,6 +128,24 @@ def test_whatever_c_does_at_once_makes_no_difference(
     assert following.longest_chain(arrays, core) == longest_chain(stream, core)
     assert list(critical_path(native)) == find_critical_path(slow)
     assert result_slacks(native).tolist() == [slack.result for slack in slacks(slow)]
+
+
+@pytest.mark.parametrize("order", ["in", "out"])
+def test_a_schedule_as_arrays_is_the_schedule_in_whatever_parts(order: Literal["in", "out"]) -> None:
+    random = Random(5)
+    core = random_core(random, order)
+    native, slow = both(random_stream(random, 40), core, frozenset(), {})
+    arrays = arrays_of(slow)
+    for name in ("entered", "available", "issued", "ready", "retired"):
+        assert getattr(arrays, name).tolist() == list(getattr(slow, name))
+    for name in ("entry", "operand", "issue"):
+        column = getattr(arrays, name).view(arrays.names)
+        assert (list(column), column[7]) == (list(getattr(slow, f"{name}_stall")), getattr(slow, f"{name}_stall")[7])
+    pipes = arrays.pipes(core.pipes)
+    for some in (slice(None), slice(3, 9), slice(39, 40), slice(5, 5)):
+        expected = [tuple(busy) for busy in slow.pipes[some]]
+        assert (list(pipes[some]), list(native.pipes[some])) == (expected, expected)
+    assert arrays_of(native) is native.arrays  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("number", [-4, 3])

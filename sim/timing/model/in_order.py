@@ -37,7 +37,7 @@ class InOrder:
         self._used_slots = 0
         self._made: dict[str, _Made] = {}
         self._free = dict.fromkeys(core.pipes, 0)
-        self._holder = dict.fromkeys(core.pipes, -1)
+        self._holder: dict[str, int] = {}
         self._unaligned = bool(core.unaligned_bytes)
         self._stored = StoredBytes()
         self._stores: dict[int, tuple[int, Fraction]] = {}

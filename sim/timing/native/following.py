@@ -45,9 +45,9 @@ def critical_steps(schedule: NativeSchedule) -> Array:
     path, room = PathC(number=last, stage=Stage.RETIRED, room=SLICE), np.zeros(SLICE, STEP)
     path.point_at(schedule=structure)
     path.point(done=_done(schedule), step=room)
-    parts, goes_on = list[Array](), 1
+    parts, goes_on = list[Array](), True
     while goes_on:
-        goes_on = call("follow_path", path)
+        goes_on = bool(call("follow_path", path))
         parts.append(room[: path.steps].copy())
     return np.concatenate(parts)[::-1]
 
