@@ -109,6 +109,23 @@ def test_an_output_in_another_place_is_refused(given: dict[str, object], message
         placed_for(**given)
 
 
+def test_an_array_of_less_than_nothing_is_refused() -> None:
+    signature = Signature((Pointer("a", "int8", ("n", 2)), ScalarArgument("n", "int64")))
+    with pytest.raises(KernelError, match=r"the argument 'a' cannot have the shape \[-1, 2\]"):
+        Buffers(signature, [Memory()]).place({"a": np.zeros(2, np.int8), "n": -1}, SeededBytes(1), at_end=True)
+
+
+@pytest.mark.parametrize(("at_end", "byte"), [(True, 0), (True, PAGE - 5), (False, 4), (False, PAGE - 1)])
+def test_what_lies_around_an_array_is_undefined_in_each_call(at_end: bool, byte: int) -> None:
+    memory = Memory()
+    buffers = Buffers(Signature((Pointer("a", "int8", (4,)),)), [memory])
+    found = set()
+    for seed in range(12):
+        buffers.place({"a": np.zeros(4, np.int8)}, SeededBytes(seed), at_end)
+        found.add(memory.read(FIRST_BUFFER + byte, 1))
+    assert len(found) > 6
+
+
 def test_what_are_no_fields_of_a_structure_is_refused() -> None:
     signature = Signature((Struct("s", (("x", "int8"), ("y", "int16")), by_pointer=True),))
     place = Buffers(signature, [Memory()]).place

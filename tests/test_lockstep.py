@@ -251,6 +251,12 @@ def test_a_trap_of_the_machine_alone_is_a_divergence() -> None:
     assert (found.where, found.emulator, found.pc) == ("fault", "no fault", CODE + 4)
 
 
+def test_the_address_to_stop_at_is_one_of_64_bits() -> None:
+    lockstep = pair([NOP, NOP, NOP])
+    assert lockstep.run(CODE + 8 - 2**64, 3) is None
+    assert (lockstep.machine.pc, lockstep.machine.instructions_executed) == (CODE + 8, 2)
+
+
 MOV_V0_S2_W4, MOV_V0_S2_W5, LDP_X6_X7_X1, LDP_X6_X8_X1 = 0x4E141C80, 0x4E141CA0, 0xA9401C26, 0xA9402026
 LANES = 0x44444444_33333333_22222222_11111111
 

@@ -61,6 +61,30 @@ def test_an_accumulator_is_forwarded_to_an_instruction_of_its_group_only() -> No
     assert schedule(stream, core).issued == (0, 2, 7)
 
 
+MADD = {"scalar madd 64": {"latency": 5, "accumulate": 2, "group": "multiply"}}
+
+
+@pytest.mark.parametrize(
+    ("second", "issued"),
+    [("madd x4, x1, x2, x0", 2), ("madd x0, x1, x2, x0", 2), ("madd x0, x0, x2, x3", 5), ("madd x4, x1, x0, x0", 5)],
+)
+def test_of_four_registers_the_last_one_is_added_to_where_it_is_no_factor(second: str, issued: int) -> None:
+    assert schedule(stream_of("madd x0, x1, x2, x3", second), small_core(classes=MADD)).issued == (0, issued)
+
+
+@pytest.mark.parametrize(("second", "issued"), [("mla v1.4s, v0.4s, v2.4s", 2), ("mla v1.4s, v1.4s, v2.4s", 5)])
+def test_of_three_registers_the_first_one_is_added_to_where_it_is_no_factor(second: str, issued: int) -> None:
+    core = small_core(classes={ACCUMULATE: {"latency": 5, "accumulate": 2, "group": "multiply"}})
+    assert schedule(stream_of("mla v1.4s, v0.4s, v0.4s", second), core).issued == (0, issued)
+
+
+@pytest.mark.parametrize("text", ["str q1, [x0]", "str q1, [x0], #16", "b #0x1000"])
+def test_what_makes_no_value_is_done_a_cycle_after_it_issues(text: str) -> None:
+    late = {name: {"latency": 5} for name in (STORE, "store vector 128 post-index", "branch unconditional")}
+    core = small_core(classes=late)
+    assert schedule(stream_of(text), core).ready == (1,)
+
+
 def test_a_factor_is_not_forwarded() -> None:
     core = small_core(classes={ACCUMULATE: {"latency": 5, "accumulate": 2, "group": "multiply"}})
     assert schedule(stream_of("mla v1.4s, v0.4s, v0.4s", "mla v2.4s, v1.4s, v0.4s"), core).issued == (0, 5)

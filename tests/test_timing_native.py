@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from isa.errors import LanewiseError
 from sim.timing.analysis.chains import longest_chain
 from sim.timing.analysis.critical_path import critical_path, find_critical_path
 from sim.timing.analysis.reporting import report
@@ -201,6 +202,37 @@ def test_long_streams_are_left_to_c_and_short_ones_to_python() -> None:
     long = schedule(stream * (NATIVE_FROM // 40 + 1), core)
     assert (isinstance(long, NativeSchedule), isinstance(schedule(stream, core), NativeSchedule)) == (True, False)
     assert difference(long, pipeline.schedule(stream * (NATIVE_FROM // 40 + 1), core)) == ""
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(0, []), (1, [(0, 1)]), (7, [(0, 7)]), (8, [(0, 7), (7, 8)]), (14, [(0, 7), (7, 14)])]
+)
+def test_slices_follow_each_other_to_the_end(
+    count: int, expected: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "SLICE", 7)
+    assert list(library.slices(count)) == expected
+
+
+def test_the_text_of_the_library_has_from_python_what_both_need() -> None:
+    made = library.text()
+    for line in (
+        "enum { OPERAND, ACCUMULATOR, ADDRESS, FLAGS, STORE, PIPE, WIDTH, PAIRING, ORDER, QUEUE, REORDER, MISPREDICT, "
+        "BRANCH, MEMORY, NONE };",
+        "enum { ENTERED = 0, AVAILABLE = 1, ISSUED = 2, READY = 3, RETIRED = 4 };",
+        "enum { NO_WAY = 0, CALL = 1, INDIRECT_CALL = 2, INDIRECT = 3, RETURN = 4, CONDITION = 5 };",
+        "enum { WIDEST_SCALAR = 8, HISTORY_COUNT = 3 };",
+        "static const unsigned HISTORIES[] = {0, 8, 32};",
+    ):
+        assert line in made.splitlines()
+
+
+def test_why_there_is_no_library_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise LanewiseError("there is no compiler\nand more")
+
+    monkeypatch.setattr(library, "library", refused)
+    assert library.why_not.__wrapped__() == "there is no compiler"
 
 
 def test_without_a_compiler_python_does_it(monkeypatch: pytest.MonkeyPatch) -> None:

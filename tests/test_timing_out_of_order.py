@@ -45,6 +45,11 @@ def test_a_micro_operation_goes_where_least_waits_or_to_its_pipes_in_turn() -> N
     assert taken == {0: ["B", "B", "BB", "A", "B"], 1: ["A", "B", "AB", "A", "B"]}
 
 
+def test_a_pipe_that_is_free_is_better_than_one_that_is_free_a_cycle_later() -> None:
+    core = small_core("out", 1, {MULTIPLY: {"uses": "A"}, ADD: {"uses": "A|B"}})
+    assert schedule(stream_of("mul v1.4s, v0.4s, v0.4s", *APART[1:2]), core).pipes == [(("A", 1, 2),), (("B", 2, 3),)]
+
+
 def test_micro_operations_of_one_instruction_go_to_different_pipes_where_both_are_free() -> None:
     core = small_core("out", 4, {ACCUMULATE: {"uses": "A|B + A|B"}})
     (pipes,) = schedule(stream_of("mla v9.4s, v0.4s, v0.4s"), core).pipes

@@ -106,7 +106,7 @@ class Lockstep:
         self._image = image
         self._before = RegisterStorage()
         self._last: Step | None = None
-        self._handed_over = False
+        self._handed_over: bool
         self._written: list[tuple[int, int]] = []
         self._fault: ExecutionError | None = None
         self._divergence: Divergence | None = None

@@ -44,9 +44,9 @@ class InOrder:
         self._cadence = Cadence()
         self._delays: Mapping[int, int] = NO_DELAYS
         self._redirect = 0
-        self._redirected_by = -1
+        self._redirected_by: int  # once a branch was mispredicted
         self._taken = Interval(core.taken_branch_interval)
-        self._last_taken = -1
+        self._last_taken: int  # once a branch was taken
 
     def feed(
         self, stream: Iterable[Executed], mispredicted: Collection[int] = (), delays: Mapping[int, int] = NO_DELAYS

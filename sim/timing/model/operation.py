@@ -179,7 +179,7 @@ def operation_of(instruction: Instruction, core: Core) -> Operation:
     timing, roles = core.timing(timing_class(instruction.pattern)), _Roles(instruction)
     latency, group = floor(timing.latency), timing.group
     accumulator = roles.accumulator() if group else None
-    old = (roles.destinations - roles.factors - roles.addresses).intersection(instruction.places_written)
+    old = (roles.values - roles.factors - roles.addresses).intersection(instruction.places_written)
     merge_late = latency - floor(timing.merge) if timing.merge is not None else 0
     sources = []
     for place in instruction.places_read:
@@ -259,8 +259,7 @@ class _Roles:
         self.updates_base = any(address.mode != "offset" for address in addresses)
         self.moves_structures = self.updates_base and isinstance(self._operands[0], RegisterList)
         values = [frozenset(_places(operand)) for operand in self._operands]
-        self._values = frozenset[Place]().union(*values)
-        self.destinations, self.factors = frozenset[Place]().union(*values[:1]), frozenset[Place]().union(*values[1:])
+        self.values, self.factors = frozenset[Place]().union(*values), frozenset[Place]().union(*values[1:])
         self.shifted = frozenset(o.base.place for o in self._operands if isinstance(o, Shifted | Extended))
 
     def kinds(self, place: Place) -> list[StallKind]:
@@ -269,19 +268,17 @@ class _Roles:
             return [StallKind.FLAGS]
         if place not in self.addresses:
             return [StallKind.OPERAND]
-        return [StallKind.ADDRESS, *([StallKind.OPERAND] if self._instruction.stores and place in self._values else [])]
+        return [StallKind.ADDRESS, *([StallKind.OPERAND] if self._instruction.stores and place in self.values else [])]
 
     def accumulator(self) -> Place | None:
-        """The register that products are added to: the last of four, else the destination where it is read too.
+        """The register that products are added to, if it is read: the last of four, else the destination.
 
         None if it is a factor as well.
         """
         places = [place for operand in self._operands for place in _places(operand)]
         accumulator = places[-1 if len(places) == 4 else 0] if places else None
         factors = places[1:-1] if len(places) == 4 else places[1:]
-        if accumulator in factors or accumulator not in self._instruction.places_read:
-            return None
-        return accumulator
+        return None if accumulator in factors else accumulator
 
 
 def _places(operand: object) -> Iterable[Place]:

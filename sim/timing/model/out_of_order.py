@@ -53,7 +53,7 @@ class OutOfOrder:
         self._turns: defaultdict[tuple[str, ...], int] = defaultdict(int)
         self._mispredicted: Value | None = None
         self._taken = Interval(core.taken_branch_interval)
-        self._last_taken = -1
+        self._last_taken: int  # once a branch was taken
 
     def feed(
         self, stream: Iterable[Executed], mispredicted: Collection[int] = (), delays: Mapping[int, int] = NO_DELAYS

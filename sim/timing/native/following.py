@@ -11,7 +11,7 @@ import numpy as np
 from sim.timing.model.core import Core
 from sim.timing.model.schedule import Stage
 from sim.timing.native.array_stream import ArrayStream, starts
-from sim.timing.native.library import SLICE, STEP, ChainC, PathC, ScheduleC, SlackC, call, in_slices
+from sim.timing.native.library import SLICE, STEP, ChainC, PathC, ScheduleC, SlackC, call, in_slices, slices
 from sim.timing.native.scheduling import NativeSchedule, Writers, point_to, structure_of, writers_of
 from sim.timing.native.tables import CoreTables, core_tables
 
@@ -96,17 +96,16 @@ def find_slack(schedule: NativeSchedule, dispatch_to_issue: int) -> Array:
 def _filling(structure: ScheduleC, room: int) -> Array:
     count = structure.count
     filling, state = np.zeros(count, np.int32), np.array([_NONE, 0], np.int64)
-    for start in range(0, count, SLICE):
-        call("find_filling", structure, room, start, min(start + SLICE, count), filling, state)
+    for start, end in slices(count):
+        call("find_filling", structure, room, start, end, filling, state)
     return filling
 
 
 def _by_cycle(cycles: Array) -> Array:
     """The numbers of things by their cycle, those of a cycle in order."""
-    at = starts(np.bincount(cycles)) if len(cycles) else np.zeros(1, np.int64)
-    found = np.zeros(len(cycles), np.int32)
-    for start in range(0, len(cycles), SLICE):
-        call("sort_by_cycle", cycles, start, min(start + SLICE, len(cycles)), at, found)
+    at, found = starts(np.bincount(cycles)), np.zeros(len(cycles), np.int32)
+    for start, end in slices(len(cycles)):
+        call("sort_by_cycle", cycles, start, end, at, found)
     return found
 
 
@@ -115,9 +114,9 @@ def _sorted_events(stands: dict[Stage, int], times: Sequence[Array], count: int)
     cycles = np.stack([times[at] for at in stands.values()], axis=1).reshape(-1)
     events, stages = _by_cycle(cycles), np.array(list(stands), np.int32)
     del cycles
-    for start in range(0, len(events), SLICE):
-        number, stage = np.divmod(events[start : start + SLICE], np.int32(len(stands)))
-        events[start : start + SLICE] = number * np.int32(len(Stage)) + stages[stage]
+    for start, end in slices(len(events)):
+        number, stage = np.divmod(events[start:end], np.int32(len(stands)))
+        events[start:end] = number * np.int32(len(Stage)) + stages[stage]
     return events
 
 
@@ -126,7 +125,7 @@ def _holders(schedule: NativeSchedule, structure: ScheduleC) -> tuple[Array, Arr
     arrays = schedule.arrays
     ordered = _by_cycle(arrays.busy_from)
     owner = np.repeat(np.arange(len(schedule.stream), dtype=np.int32), np.diff(arrays.first_use))
-    last = np.full(max(len(schedule.core.pipes), 1), _NONE, np.int64)
+    last = np.full(len(schedule.core.pipes), _NONE, np.int64)
     holder, idle = (np.zeros(len(owner), np.int32) for _ in range(2))
     cycles = arrays.busy_from[ordered]
     start = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ctypes import CDLL, Structure, addressof, c_int64, c_void_p, sizeof
 from enum import IntEnum, auto
 from functools import cache
@@ -206,8 +206,14 @@ def call(name: str, *arguments: Structure | Array | int) -> int:
     return function(*given)
 
 
+def slices(count: int) -> Iterator[tuple[int, int]]:
+    """From where to where each slice of so many goes, the end excluded."""
+    for start in range(0, count, SLICE):
+        yield start, min(start + SLICE, count)
+
+
 def in_slices(name: str, structure: Structure, count: int) -> None:
     """A function that goes on up to a number, a slice at a time.  Raises MemoryError."""
-    for until in range(SLICE, count + SLICE, SLICE):
+    for _, until in slices(count):
         if call(name, structure, until):
             raise MemoryError(f"no memory for {name}")

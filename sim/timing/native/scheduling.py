@@ -98,7 +98,7 @@ def native_schedule(
         available=entered if at_once else np.zeros(count, np.int64),
         issued=entered if at_once else np.zeros(count, np.int64),
         ready=np.full(count, -1, np.int64),
-        retired=np.full(count, -1, np.int64),
+        retired=np.zeros(count, np.int64),
         entry=_no_stalls(count),
         operand=none,
         issue=none if at_once else _no_stalls(count),
@@ -106,7 +106,6 @@ def native_schedule(
         busy_pipe=np.zeros(total, np.uint8), busy_from=np.zeros(total, np.int64), busy_to=np.zeros(total, np.int64),
     )  # fmt: skip
     point_to(structure, arrays)
-    structure.redirected_by = structure.last_taken = -1
     try:
         if at_once:
             in_slices("in_order", structure, count)
