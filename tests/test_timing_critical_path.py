@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 
-from sim.timing.analysis.critical_path import critical_path, find_critical_path, repeated_part
+from sim.timing.analysis.critical_path import (
+    _longest_run,
+    critical_path,
+    find_critical_path,
+    numbered,
+    repeated_part,
+)
 from sim.timing.analysis.slack import slacks
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import schedule
 from sim.timing.model.schedule import Stage, StallKind
+from sim.timing.native.following import longest_run
 from support.random_schedules import TEXTS, Case, Order, cases
 from support.small_cores import ADD, MULTIPLY, small_core, stream_of
 
@@ -96,6 +104,45 @@ def test_what_is_run_through_twice_comes_again_and_what_is_not_quite_does_not() 
     assert repeated_part(twice, critical_path(twice)) == (0, 2, 2, 14)
     once = schedule(body * 2, core)  # the last edge is that of the end
     assert repeated_part(once, critical_path(once)) is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "numbers", "first"),
+    [
+        ([[]], [], []),
+        ([[5]], [0], [0]),
+        ([[3, 3, 1, 3, 1], [0, 0, 5, 1, 5]], [0, 0, 1, 2, 1], [0, 2, 3]),
+        ([[-1, 0, -1], [-2, -2, -3]], [0, 1, 2], [0, 1, 2]),
+        ([[0, 1, 0, 1], [1, 0, 0, 1]], [0, 1, 2, 3], [0, 1, 2, 3]),
+        ([[9, 8, 7, 9]] * 3, [0, 1, 2, 0], [0, 1, 2]),
+        ([[-(1 << 40), 1 << 40, -(1 << 40)]] * 4, [0, 1, 0], [0, 1]),  # wider together than a number is
+        ([[0, 1, 2, 0], [1 << 61, 0, 1 << 61, 1 << 61], [5, 5, 6, 5], [1 << 60, 3, 1 << 60, 0]], [0, 1, 2, 3],
+         [0, 1, 2, 3]),
+    ],
+)  # fmt: skip
+def test_rows_are_numbered_as_they_come_first(columns: list[list[int]], numbers: list[int], first: list[int]) -> None:
+    found = numbered([np.array(column, np.int64) for column in columns])
+    assert [array.tolist() for array in found] == [numbers, first]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "period", "start", "length"),
+    [
+        ([1, 2, 1, 2, 1, 9], 2, 0, 5),
+        ([7, 1, 2, 1, 2, 1, 2, 8], 2, 1, 6),
+        ([1, 1, 5, 3, 3, 3], 1, 3, 3),
+        ([3, 3, 3, 5, 1, 1], 1, 0, 3),
+        ([1, 2, 3, 4], 1, 0, 1),
+        ([1, 2, 3, 1, 2, 3], 3, 0, 6),
+        ([4, 4], 1, 0, 2),
+        ([6, 5, 5, 6, 5, 5, 1], 3, 0, 6),
+    ],
+)
+def test_the_longest_part_that_comes_again_is_found_as_c_does(
+    numbers: list[int], period: int, start: int, length: int
+) -> None:
+    array = np.array(numbers, np.int32)
+    assert (_longest_run(array, period), longest_run(array, period)) == ((start, length),) * 2
 
 
 def test_a_path_without_repetition_has_none() -> None:
