@@ -13,6 +13,7 @@ from isa.lane import Place
 from sim.check.repair.steps import (
     ELEMENTS,
     OtherStep,
+    computes,
     counts_beside,
     keeping,
     missing_steps,
@@ -20,6 +21,7 @@ from sim.check.repair.steps import (
     steps_of,
     taking,
     with_body,
+    with_results,
 )
 from support.one_instruction import State, elements, left_by, named, register_of
 
@@ -78,6 +80,31 @@ def test_the_steps_that_may_be_missing_are_those_that_are_looked_at_here() -> No
     assert {one.says for one in missing_steps(named("add w0, w1, w2"))} == FURTHER.keys()
 
 
+@pytest.mark.parametrize(
+    "text", ["add x0, x1, x2", "sqadd s0, s1, s2", "ldr x0, [x1]", "ldr s0, [x1]", "ldur w0, [x1]"]
+)
+def test_only_of_registers_of_64_bits_and_more_that_are_loaded_each_element_is_looked_at(text: str) -> None:
+    assert {one.says for one in missing_steps(named(text))} == FURTHER.keys()
+    of_elements = {one.says for one in missing_steps(named("ldur d0, [x1]"))}
+    assert of_elements == {f"of {bits} bits {says}" for bits in ELEMENTS for says in FURTHER}
+
+
+@pytest.mark.parametrize(
+    ("text", "left"), [("ldr s0, [x1]", 2**32 - 5), ("ldr d0, [x1]", 2**32 - 5), ("ldr b0, [x1]", 5)]
+)
+def test_results_that_are_narrower_than_the_elements_stay(text: str, left: int) -> None:
+    """Negated as numbers of 32 bits."""
+    instruction = named(text)
+    instead = with_body(instruction, with_results(instruction.form, lambda lane, element, at: -lane, 32))
+    memory = {DATA: (5).to_bytes(16, "little")}
+    assert left_by(instead, State({"x1": DATA}, memory)) == {"v0": left}
+
+
+def test_flags_stay_as_they_are_behind_a_result_that_is_changed() -> None:
+    left = left_by(changed("adds w0, w1, #5", "inverted", missing_steps), State({"x1": 2**32 - 5}))
+    assert left == {"x0": 2**32 - 1, "nzcv": 0b0110}
+
+
 @pytest.mark.parametrize("says", FURTHER)
 def test_a_step_left_out_behind_lanes_is_done_to_each_as_a_signed_number(says: str) -> None:
     instead = changed("add v0.16b, v1.16b, v2.16b", says, missing_steps)
@@ -133,6 +160,18 @@ def test_what_holds_another_number_before_a_store_is_told_unless_it_is_kept_on_t
 @pytest.mark.parametrize("text", ["fadd v0.4s, v1.4s, v2.4s", "b #0x10", "nop"])
 def test_no_step_is_missing_of_floats_and_branches(text: str) -> None:
     assert list(missing_steps(named(text))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("add w0, w1, w2", True), ("sqadd s0, s1, s2", True), ("mul v0.4s, v1.4s, v2.4s", True), ("mov w0, #5", True),
+        ("str w0, [x1]", False), ("cbz w0, #0x10", False), ("ret", False), ("nop", False), ("ldr w0, [x1]", False),
+        ("ldurb w0, [x1]", False), ("fmov s0, w1", False), ("adrp x0, #0x3000", False), ("ldp x0, x1, [x2]", False),
+    ],
+)  # fmt: skip
+def test_what_makes_a_number_is_told_from_what_moves_one(text: str, does: bool) -> None:
+    assert computes(named(text)) == does
 
 
 def to_nearest(exact: Fraction) -> int:
@@ -280,6 +319,7 @@ def test_an_instruction_takes_a_number_wherever_it_reads_a_register() -> None:
         ("mov w0, w1", {}),
         ("ldr w0, [x1]", {}),
         ("sub w0, w1, w2, asr #4", {"w1": "x1"}),
+        ("orr v0.4s, #1", {"v0.4s": "v0"}),
     ],
 )  # fmt: skip
 def test_a_step_left_out_keeps_one_operand(text: str, kept: dict[str, str]) -> None:

@@ -150,7 +150,7 @@ def missing_steps(instruction: Instruction) -> Iterator[OtherStep]:
         for says, change in _BEHIND.items():
             stored = _on(instruction.form, 0, _of_signed(change))
             yield OtherStep(f"after it is {says}", stored, None if is_kept else target.place)
-    elif name in ("ldr", "ldur") and isinstance(target, Scalar) and target.bits >= 64:
+    elif name in ("ldr", "ldur") and isinstance(target, Scalar) and target.bits in (64, 128):
         for bits, (says, change) in product(ELEMENTS, _BEHIND.items()):
             yield OtherStep(f"of {bits} bits {says}", with_results(instruction.form, change, bits))
     elif not name.startswith("f"):
