@@ -31,6 +31,8 @@ NOT_THERE = "which nothing here defines: give the file that does, in with_source
 """What is said of a missing symbol that is reached."""
 _SHIFT = BUFFER_SPACING.bit_length() - 1
 _HALF = BUFFER_SPACING // 2
+_ELEMENTS, _BETWEEN = re.compile(b"\1+"), re.compile(b"\0+")
+"""Bytes of elements one behind the other, and bytes between rows, in what `owned_bytes` says."""
 
 
 class Breach(NamedTuple):
@@ -97,7 +99,7 @@ class _Array:
         if self.owned is None:
             yield 0, self.placed.size
         else:
-            yield from (piece.span() for piece in re.finditer(b"\1+", self.owned))
+            yield from (piece.span() for piece in _ELEMENTS.finditer(self.owned))
 
     def breach(self, access: _Access) -> Breach | None:
         """What is wrong with an access near the array."""
@@ -114,14 +116,13 @@ class _Array:
             return self.outside(access.writes, first, min(last, -1))
         if last >= size:
             return self.outside(access.writes, max(first, size), last)
-        gap = -1 if self.owned is None else self.owned.find(0, first, last + 1)
-        if self.owned is None or gap < 0:
+        gap = None if self.owned is None else _BETWEEN.search(self.owned, first, last + 1)
+        if gap is None:
             return None
-        after = self.owned.find(1, gap, last + 1)
-        end = last if after < 0 else after - 1
+        first, last = gap.start(), gap.end() - 1
         kind: Kind = "write between rows" if access.writes else "read between rows"
-        said = f"{access.verb} {bytes_text(gap, end)} of {self.name!r}, between its rows"
-        return Breach(kind, said, self.name, gap, end)
+        said = f"{access.verb} {bytes_text(first, last)} of {self.name!r}, between its rows"
+        return Breach(kind, said, self.name, first, last)
 
     def nearest_row(self, byte: int) -> _Array:
         """The array of a table of pointers that is nearest to a byte, or has it."""
