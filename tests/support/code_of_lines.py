@@ -42,6 +42,9 @@ class OfLines:
         """Of no variables."""
         return []
 
+    def with_target(self, text: str) -> str:
+        return text
+
     def inlined_at(self, pc: int) -> str:
         return ""
 

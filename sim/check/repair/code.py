@@ -71,6 +71,10 @@ class ExecutedCode:
         """Where an instruction is in the code, such as "kernel+0x1c (0x1101c)"."""
         return f"{self._image.place_of(pc)} ({pc:#x})"
 
+    def with_target(self, text: str) -> str:
+        """Text with the places that branches in it go to, as `Image.with_target` has them."""
+        return self._image.with_target(text)
+
     def inlined(self, line: str, changed: Iterable[int]) -> str:
         """By which calls the code of a line came into its function, or those of its instructions that are changed."""
         of_line = [pc for pc in changed if self.line(pc) == line]

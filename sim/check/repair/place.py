@@ -107,9 +107,9 @@ def fault_of_build(
     repairs = find_repairs(code, trials, one_computes)
     suspects = _Lines(code, trials, repairs)
     lines = tuple(dict.fromkeys(line for repair in repairs for line in suspects.of(repair)))
-    told = [" and ".join(_told(code, image, change) for change in repair.changes) for repair in repairs]
+    told = [" and ".join(_told(code, change) for change in repair.changes) for repair in repairs]
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
-    first = image.with_target(repairs[0].changes[0].original.text) if repairs else ""
+    first = code.with_target(repairs[0].changes[0].original.text) if repairs else ""
     changed = dict.fromkeys(code.address(repair.changes[0].pc) for repair in repairs[:TOLD])
     pcs = [change.pc for repair in repairs for change in repair.changes]
     shown = lines if len(lines) <= MOST else ()
@@ -121,10 +121,10 @@ def fault_of_build(
     )  # fmt: skip
 
 
-def _told(code: ExecutedCode, image: Image, change: Alternative) -> str:
+def _told(code: ExecutedCode, change: Alternative) -> str:
     """A change in words, with the variables that its instruction works on and the line that a branch goes to."""
     variables = code.told(change.pc)
-    return image.with_target(str(change)) + (f" ({variables})" if variables else "")
+    return code.with_target(str(change)) + (f" ({variables})" if variables else "")
 
 
 class _Use(NamedTuple):
