@@ -99,6 +99,15 @@ def test_of_many_lines_none_is_told_and_of_many_repairs_the_first() -> None:
     assert both == "add w8, w8, w1 otherwise and add w8, w8, w1 otherwise"
 
 
+def test_of_code_without_lines_the_addresses_are_told_of_the_first_changes() -> None:
+    lines = (("nop", 0), *((f"add w8, w8, #{number}", 0) for number in range(1, 6)), ("add w8, w8, #9", 7))
+    repairs = [[change(lines, number), change(lines, number + 1)] for number in range(1, TOLD + 2)]
+    found = fault(lines, repairs)
+    assert (found.instruction, found.lines) == ("add w8, w8, #1", ("no source line",))
+    assert found.addresses == tuple(f"f+{4 * number:#x} ({at(number):#x})" for number in range(1, TOLD + 1))
+    assert fault(lines, [*repairs, [change(lines, 6)]]).addresses == ()
+
+
 CONSTANT = (("nop", 1), ("mov w9, #7", 2), ("add w8, w0, w9", 3), ("sub w8, w8, w9", 4), ("mul w9, w8, w8", 5),
             ("add w8, w9, w9", 6))  # fmt: skip
 """One that two lines take, until its register is another number."""
@@ -162,7 +171,7 @@ def test_a_constant_in_several_places_is_told_where_it_is_made_or_where_it_is_us
     [
         ("str w5, [sp, #16]", 7, True),
         ("str w5, [sp, #16]", 2**32 - 7, True),
-        ("str w5, [sp, #16]", 2**40 + 7, True),
+        ("str w5, [sp, #16]", 2**32 + 7, True),
         ("str w5, [sp, #16]", 8, False),
         ("str w5, [sp, #20]", 7, False),  # which is loaded
         ("ldr w5, [sp, #16]", 7, False),
@@ -186,7 +195,9 @@ def test_so_may_a_number_that_is_made_in_parts(changed: int) -> None:
     lines = (("nop", 1), ("mov w9, #0x86a7", 2), ("movk w9, #1, lsl #16", 2), ("str w5, [sp, #16]", 3),
              ("str w5, [sp, #20]", 4), ("add w8, w0, w9", 2))  # fmt: skip
     assert told(lines, changed, held={3: 100_007, 4: 100_008, 5: 100_007}) == [2, 3]
-    assert told((*lines[:2], ("nop", 2), *lines[3:]), 1, held={2: 0x86A7, 3: 0x86A7, 4: 100_007}) == [2, 3]
+    in_one = (*lines[:2], ("nop", 2), *lines[3:])
+    assert told(in_one, 1, held={2: 0x86A7, 3: 0x86A7, 4: 100_007}) == [2, 3]
+    assert told(in_one, 1, held={3: 0, 4: 1}) == [2]  # where it is not known what is made
 
 
 SUMS = (
@@ -219,7 +230,7 @@ def test_what_is_a_constant_more_in_a_variable_may_be_left_out_of_any_sum_behind
 def test_a_step_that_was_left_out_may_have_to_be_on_the_next_line_that_takes_the_number(
     rank: int, lines: list[int]
 ) -> None:
-    code = (("nop", 1), ("add w8, w0, w1", 2), ("add w9, w0, w1", 3), ("asr w8, w8, #2", 4), ("eor w8, w8, w9", 5))
+    code = (("nop", 1), ("add w8, w0, w1", 2), ("add w9, w0, w1", 3), ("asr w7, w8, #2", 4), ("eor w8, w8, w9", 5))
     assert told(code, 1, rank) == lines
     both = [[change(code, 1, rank)], [change(code, 4, rank)]]
     taken_by_both = (*code[:3], ("eor w7, w8, w9", 4), ("eor w8, w8, w9", 5))
@@ -240,6 +251,8 @@ def test_where_a_number_is_changed_before_an_instruction_the_line_that_made_it_i
 def test_of_a_sum_on_the_same_line_both_lines_are_told_that_made_its_addends() -> None:
     sum_beside = (*MADE[:3], ("add w8, w8, w9", 5), MADE[4])
     assert told(sum_beside, 4, STEP, Beside(before=x(8))) == [5, 2, 3]
+    moved = (*MADE[:3], ("add w10, w8, w9", 5), ("mov w8, w10", 5), MADE[4])
+    assert told(moved, 5, STEP, Beside(before=x(8))) == [5, 2, 3]
     argument = (("nop", 1), ("mul w8, w0, w1", 2), ("add w8, w8, w2", 5), ("asr w8, w8, #2", 5))
     assert told(argument, 3, STEP, Beside(before=x(8))) == [5]  # of one of them no line made it
     product = (*MADE[:3], ("mul w8, w8, w9", 5), MADE[4])
@@ -294,6 +307,17 @@ def test_a_function_that_is_called_by_another_is_told_with_the_calls_of_both() -
     assert fault(CALLING, [[shifted()]], FUNCTIONS).lines == ("f.c:7",)
     once = [line if number in (0, 3) else ("nop", line[1]) for number, line in enumerate(CALLING[:6])]
     assert fault((*once, *CALLING[6:]), [[shifted()]], FUNCTIONS).lines == ("f.c:7", "f.c:9", "f.c:4")
+
+
+def test_callers_are_told_of_three_functions_up() -> None:
+    """Each function calls the next one: what is called last is changed."""
+    lines = [(text, 2 + number) for number in range(4) for text in (f"bl #{at(2 * number + 2):#x}", "ret")]
+    code = (*lines, ("asr w0, w1, #4", 6), ("ret", 6))
+    symbols = [Symbol(name, at(2 * number)) for number, name in enumerate("fabcd")]
+    assert told(code, 8, symbols=symbols) == [6, 5, 4, 3]
+    above = (("bl #0x110", 2), ("ret", 2), ("bl #0x110", 3), ("ret", 3), ("bl #0x118", 4), ("ret", 4), *code[8:])
+    found = fault(above, [[shifted()]], [Symbol(name, at(2 * number)) for number, name in enumerate("fabc")])
+    assert found.lines == ("f.c:6", "f.c:4")  # and none of the two that call the one that calls it
 
 
 def test_calls_that_alone_find_another_function_are_at_fault_in_its_place() -> None:

@@ -1,4 +1,4 @@
-"""Executed code that a test writes down, each instruction with the number of its source line."""
+"""Executed code that a test writes down, each instruction with the number of its source line, 0 for none."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class OfLines:
         self.symbols: Mapping[str, Symbol] = {symbol.name: symbol for symbol in symbols}
 
     def place_of(self, pc: int) -> str:
-        return f"f.c:{self._lines[(pc - START) // 4][1]}"
+        line = self._lines[(pc - START) // 4][1]
+        return f"f.c:{line}" if line else f"f+{pc - START:#x}"
 
     def from_debug_information(self, read: Callable[[Any], Any]) -> list[Any]:
         """Of no variables."""

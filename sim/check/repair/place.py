@@ -275,7 +275,8 @@ class _Lines:
                 made,
             ):
                 behind += WORD_BYTES
-            numbers |= {self._trials.held(behind, place) or 0 for place in made}
+            held = (self._trials.held(behind, place) for place in made)
+            numbers |= {number for number in held if number is not None}
         among = {sign * number % 2**32 for number in numbers for sign in (1, -1)}
         for store, kept in self._code.accesses.items():
             is_near = self._code.start(store) == self._code.start(pc) and self._code.line(store) != self._code.line(pc)
