@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import sim
-from sim.explanation.apart import AccumulatorSearch, Channel
+from sim.explanation import apart as apart_module
+from sim.explanation.apart import AccumulatorSearch, Channel, PairSearch, differing_inputs
 from sim.explanation.candidates import Multiplier
 from sim.explanation.limits import Limits
 from sim.explanation.question import distinct_channels
@@ -205,3 +206,117 @@ def test_of_wide_outputs_ties_on_both_sides_of_zero_are_tried(level: int) -> Non
     at_tie = SimpleNamespace(run=lambda operands: (operands["value"] == tie).astype(np.int64))
     nowhere = SimpleNamespace(run=lambda operands: np.zeros(len(operands["value"]), np.int64))
     assert {one.operands["accumulator"] for one in search(at_tie, nowhere).directed} == {tie}
+
+
+def arrays(**columns: list[int]) -> dict[str, Any]:
+    return {name: np.array(column) for name, column in columns.items()}
+
+
+def told(first: list[int], other: list[int], operands: dict[str, Any]) -> list[tuple[dict[str, int], int, int]]:
+    found = differing_inputs(np.array(first), np.array(other), operands)
+    return [(dict(one.operands), one.first, one.other) for one in found]
+
+
+def test_the_smallest_accumulators_that_tell_two_apart_are_shown_three_of_them() -> None:
+    one = arrays(value=[5, -3, 2, 9, 1, -7], channel=[0] * 6, in_tail=[0] * 6)
+    assert told([10, 11, 12, 13, 14, 15], [0, 1, 2, 3, 14, 5], one) == [
+        ({"accumulator": 2}, 12, 2), ({"accumulator": -3}, 11, 1), ({"accumulator": 5}, 10, 0),
+    ]  # fmt: skip
+    assert told([10] * 6, [10] * 6, one) == []
+
+
+def test_those_in_a_tail_are_shown_only_where_no_others_tell() -> None:
+    some = arrays(value=[5, -3, 2, 1], channel=[0, 0, 4, 0], in_tail=[0, 0, 1, 1])
+    assert told([1, 1, 1, 1], [2, 1, 2, 2], some) == [({"accumulator": 5, "channel": 0}, 1, 2)]
+    assert told([1, 1, 1, 1], [1, 1, 2, 2], some) == [
+        ({"accumulator": 1, "channel": 0, "in the last columns": 1}, 1, 2),
+        ({"accumulator": 2, "channel": 4, "in the last columns": 1}, 1, 2),
+    ]
+
+
+def test_of_two_operands_the_sum_of_their_magnitudes_counts_and_of_places_the_order() -> None:
+    pairs = arrays(a=[1, -5, 3], b=[-9, 2, 3])
+    assert [operands for operands, *_ in told([1, 1, 1], [2, 2, 2], pairs)] == [
+        {"a": 3, "b": 3}, {"a": -5, "b": 2}, {"a": 1, "b": -9},
+    ]  # fmt: skip
+    assert [operands for operands, *_ in told([1, 1], [2, 2], arrays(sum=[-9, 8]))] == [{"sum": 8}, {"sum": -9}]
+    assert [operands for operands, *_ in told([1, 1], [2, 2], arrays(place=[9, 2]))] == [{"place": 9}, {"place": 2}]
+
+
+class OfPairs(StepAt):
+    """1 for one pair."""
+
+    def run(self, operands: Operands) -> Integers:
+        found: Integers = ((operands["a"] == self.first) & (operands["b"] == -self.first)).astype(np.int64)
+        return found
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "searched", "is_all"),
+    [
+        ("int8", 127, "all 65,536 pairs", True), ("int8", -127, "all 65,536 pairs", True),
+        ("uint8", 0, "all 65,536 pairs", True), ("int16", 0, "267,289 pairs", False),
+    ],
+)  # fmt: skip
+def test_all_pairs_of_bytes_are_tried_and_some_of_wide_numbers(
+    dtype: str, number: int, searched: str, is_all: bool
+) -> None:
+    """Of 16 bits every 127th number of 65,536, so 517 of each operand."""
+    search, limits = PairSearch(np.dtype(dtype)), Limits(("saturated",), -128, 127, np.dtype(np.int8))
+    one, other = Candidate(OfPairs(number), limits), Candidate(OfPairs(1 << 40), limits)
+    same = search(other, other)
+    assert (same.directed, same.searched, same.is_all) == ((), searched, is_all)
+    if is_all:
+        (found,) = search(one, other).directed
+        assert (found.operands, found.first, found.other) == ({"a": number, "b": -number}, 1, 0)
+
+
+class OfChannel(StepAt):
+    """A step in channel 7 alone."""
+
+    def run(self, operands: Operands) -> Integers:
+        found: Integers = super().run(operands) * (operands["channel"] == 7)
+        return found
+
+
+def test_the_channel_is_told_in_which_two_part() -> None:
+    limits = candidate(0).limits
+    search = AccumulatorSearch([Channel(at, Fraction(1, 1000), 0) for at in (3, 7)], 0, np.dtype(np.int8))
+    found = search(Candidate(OfChannel(123456789), limits), Candidate(OfChannel(123456790), limits))
+    assert [dict(one.operands) for one in found.directed] == [{"accumulator": 123456789, "channel": 7}]
+    assert found.searched == ""
+
+
+@pytest.mark.parametrize(("channels", "is_all"), [(4, True), (5, False)])
+def test_of_many_channels_the_first_are_searched_which_is_said(
+    channels: int, is_all: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart_module, "_CHANNELS", 4)
+    search = AccumulatorSearch([Channel(at, Fraction(1, 1000 + at), 0) for at in range(channels)], 0, np.dtype(np.int8))
+    same = search(candidate(123456789), candidate(123456789))
+    scope = "" if is_all else " of the first 4 channels that have parameters of their own"
+    assert (same.searched, same.is_all) == (f"all 2^32 accumulators{scope}", is_all)
+
+
+@pytest.mark.parametrize(
+    ("limit", "number", "is_all"),
+    [
+        ("_MOST_THRESHOLDS", 510, True),
+        ("_MOST_THRESHOLDS", 509, False),
+        ("_LEVELS", 256, True),
+        ("_LEVELS", 255, False),
+    ],
+)
+def test_all_thresholds_are_bisected_up_to_so_many(
+    limit: str, number: int, is_all: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of bytes there are 255 in each of two channels."""
+    monkeypatch.setattr(apart_module, limit, number)
+    search = AccumulatorSearch([Channel(at, Fraction(1, 1000), 0) for at in range(2)], 0, np.dtype(np.int8))
+    assert search(candidate(123456789), candidate(123456789)).is_all == is_all
+
+
+def test_what_does_not_saturate_may_fall_again() -> None:
+    search = AccumulatorSearch([Channel(0, Fraction(1, 1000), 0)], 0, np.dtype(np.int8))
+    wrapping = Candidate(StepAt(123456789), Limits(("wrapped",), INT32_MIN, INT32_MAX, np.dtype(np.int8)))
+    assert [search(*two).is_all for two in ((wrapping, candidate(0)), (candidate(0), candidate(0)))] == [False, True]
