@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from isa.decode import decode
-from isa.lane import Int, Place
+from isa.lane import Int, Place, constant, load, pick, read
 from isa.rows import TABLE
-from sim.check.aim.ranges import VISITS, Elements, Ranges, held
+from sim.check.aim.ranges import VISITS, Elements, Ranges, held, narrowed
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
@@ -195,3 +195,62 @@ def test_what_still_changes_after_so_many_comings_may_be_anything(comings: int) 
     image = image_of(*lines)
     known = Ranges(image, KERNEL).before(image.symbol("f").address + 4 * (len(lines) - 1))
     assert known.get(Place("x", 2)) == (Elements(32, ((1, comings),)) if comings == VISITS else None)
+
+
+X1, X2 = Place("x", 1), Place("x", 2)
+NIBBLE = Int(4, signed=True)
+PAIRS = [(low, high) for low in range(-3, 3) for high in range(low, 3)]
+
+
+@pytest.mark.parametrize("operator", ["less", "equal"])
+def test_a_comparison_is_decided_where_all_numbers_of_both_sides_decide_it_alike(operator: str) -> None:
+    one, other = (NIBBLE.field(read(place), 0) for place in (X1, X2))
+    lane = one < other if operator == "less" else one.equals(other)
+    for left, right in product(PAIRS, PAIRS):
+        answers = {
+            int(a < b if operator == "less" else a == b)
+            for a in range(left[0], left[1] + 1)
+            for b in range(right[0], right[1] + 1)
+        }
+        found = narrowed(lane, {X1: Elements(4, (left,)), X2: Elements(4, (right,))})
+        assert found.value == (answers.pop() if len(answers) == 1 else None), (left, right)
+
+
+def test_a_part_of_a_part_of_a_register_is_that_part_of_it() -> None:
+    """The highest byte of its second word, and bytes of its first."""
+    bounds = tuple((at, at + 1) for at in range(8))
+    for at, lsb in ((32, 24), (32, 0), (0, 8), (0, 24)):
+        found = narrowed(Int(8, False).field(Int(32, False).field(read(X1), at), lsb), {X1: Elements(8, bounds)})
+        assert (found.low, found.high) == bounds[(at + lsb) // 8]
+
+
+@pytest.mark.parametrize(("index", "bounds"), [((2, 2), (30, 31)), ((3, 3), (-7, -7)), ((0, 2), (-7, 31))])
+def test_of_a_choice_whose_number_is_known_one_is_left(index: tuple[int, int], bounds: tuple[int, int]) -> None:
+    items = [constant(10), constant(20), constant(30) + Int(4, False).field(read(X2), 0)]
+    lane = pick(Int(4, False).field(read(X1), 0), items, -7)
+    found = narrowed(lane, {X1: Elements(4, (index,)), X2: Elements(4, ((0, 1),))})
+    assert (found.low, found.high) == bounds
+
+
+def test_what_memory_holds_and_what_is_not_known_may_be_anything() -> None:
+    loaded = narrowed(load(read(X1), 2) + 1, {X1: Elements(64, ((8, 8),))})
+    assert (loaded.low, loaded.high) == (1, 2**16)
+    unknown = narrowed(Int(8, True).field(read(X1), 8), {X2: Elements(8, ((1, 1),))})
+    assert (unknown.low, unknown.high) == (-128, 127)
+
+
+def test_the_last_instruction_of_a_function_is_followed_like_any_other() -> None:
+    lines = ["b 2f", "1:", "nop", "ret", "2:", "mov w2, #5", "b 1b"]
+    image = build_text(".globl f\n.type f, %function\nf:\n" + "\n".join(lines) + "\n.size f, . - f\n", ".s")
+    known = Ranges(image, KERNEL).before(image.symbol("f").address + 4)
+    assert known[Place("x", 2)] == Elements(32, ((5, 5),))
+
+
+def test_where_one_way_leaves_fewer_elements_the_others_are_0_there() -> None:
+    prototype = "void f(const int32_t x[4], int32_t out[4], int32_t shift, int32_t bound)"
+    kernel = kernel_of(prototype, shift=Domain(-2, 0), bound=Domain(3, 9))
+    for few, many in (("w3", "w2"), ("w2", "w3")):
+        image = image_of(f"dup v1.2s, {few}", "cbz w3, 1f", f"dup v1.4s, {many}", "1: nop")
+        known = Ranges(image, kernel).before(image.symbol("f").address + 4 * 3)
+        above = (-2, 0) if many == "w2" else (0, 9)
+        assert known[Place("v", 1)] == Elements(32, ((-2, 9), (-2, 9), above, above))
