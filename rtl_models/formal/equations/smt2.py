@@ -131,7 +131,7 @@ _STATE_NAME: Final = "state"
 _BIT: Final = ["#b1", "#b0"]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)  # of a large module's they are 150 MB; to read them again takes less than a second
 def parsed(text: str) -> Equations:
     """The equations in a text of `write_smt2 -stbv`."""
     tokens = (token for token in _TOKEN.findall(text) if not token.startswith(";"))

@@ -97,7 +97,7 @@ class Support:
         return reduce(or_, map(self._of, args), 0)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)
 def support_in(text: str) -> Support:
     """Of a module, from its equations as yosys writes them."""
     return Support(parsed(text))
