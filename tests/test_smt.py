@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from itertools import product
 
@@ -103,6 +104,14 @@ def test_a_deadline_ends_a_hard_question() -> None:
     p, q = (input_lane(name, FACTOR) for name in "pq")
     hard = Solver(time.monotonic() + 0.3).check(is_product(p, q), p < q)
     assert hard == Undecided("the time limit was reached")
+
+
+def test_a_solver_is_freed_with_the_last_of_its_users() -> None:
+    asked = solver()
+    assert isinstance(asked.check((A + 1).equals(3)), Found)
+    gone = weakref.ref(asked)
+    del asked
+    assert gone() is None, "of thousands of questions a process would keep all terms"
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from threading import current_thread, main_thread
 from typing import Any
@@ -83,11 +83,26 @@ def kept_interrupts(met: list[int]) -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+@dataclass
+class _Search:
+    """When a search is over.  The solver keeps it; if it knew the solver in turn, neither would ever be freed."""
+
+    deadline: float
+    rounds: float
+    searched: int = 0
+    interrupts: list[int] = field(default_factory=list)
+
+    def is_over(self) -> bool:
+        """Called about every millisecond."""
+        self.searched += 1
+        return bool(self.interrupts) or self.searched > self.rounds or time.monotonic() > self.deadline
+
+
 class Solver:
     """Looks for inputs on which conditions hold, until `deadline` by `time.monotonic`; then it gives up.
 
     So it does after so many `rounds` of its search, each about a millisecond: their number is the same in every run.
-    `searched` counts them.  An interrupt ends the search: KeyboardInterrupt.
+    An interrupt ends the search: KeyboardInterrupt.
     """
 
     def __init__(self, deadline: float, rounds: float = inf) -> None:
@@ -97,15 +112,14 @@ class Solver:
         options = api.Options()
         options.set(api.Option.PRODUCE_MODELS, True)
         self._solver = api.Bitwuzla(self.terms.manager, options)
-        self._interrupts: list[int] = []
         self._stated = 0
-        self.searched = 0
+        self._search = _Search(deadline, rounds)
+        self._solver.configure_terminator(self._search.is_over)
 
-        def is_over() -> bool:
-            self.searched += 1
-            return bool(self._interrupts) or self.searched > rounds or time.monotonic() > deadline
-
-        self._solver.configure_terminator(is_over)
+    @property
+    def searched(self) -> int:
+        """How many rounds the searches took."""
+        return self._search.searched
 
     def require(self, condition: Lane) -> None:
         """Look only where the condition holds.  Raises Untranslatable."""
@@ -117,7 +131,7 @@ class Solver:
         for fact in self.terms.facts[self._stated :]:
             self._solver.assert_formula(fact)
         self._stated = len(self.terms.facts)
-        with kept_interrupts(self._interrupts):
+        with kept_interrupts(self._search.interrupts):
             result = self._solver.check_sat(*formulas)
         if result == self._results.UNSAT:
             return Impossible()
