@@ -14,6 +14,7 @@ from rich.console import Console
 from sim.call.coverage import Coverage
 from sim.call.native.share import NativeShare
 from sim.check.aim.power import OperandsMet, Power
+from sim.check.repair.fault import FaultLines
 from sim.check.report import Mismatch, Outcome, Report
 from sim.shrink.literal import statement
 from sim.view.report import show_report
@@ -297,6 +298,26 @@ def test_of_many_elements_that_a_lane_came_from_the_first_are_named(count: int, 
     )  # fmt: skip
     assert f"  it came from {told}" in str(mismatch).splitlines()
     assert len(mismatch.came_from) == count
+
+
+@pytest.mark.parametrize(("step", "asked", "clue"), [
+    ("shift", "parts from the golden reference at step 'shift', golden 3", "first different: add (f.c:3)"),
+    (None, "no golden step tells where it parts; Kernel(steps=...) of", "computed last by add (f.c:3)"),
+])  # fmt: skip
+def test_where_the_line_at_fault_is_not_known_an_instruction_is_marked_as_a_hint(
+    step: str | None, asked: str, clue: str
+) -> None:
+    mismatch = Mismatch(
+        engine="machine", output="out", lane=(0,), got=1, expected=2, inputs="n=1", lanes_different=1, parted_at=step,
+        golden_step=3, agreed=(), instruction="add", source="f.c:3", came_from=("a[0]",), conventions=(),
+        explanation=(),
+    )  # fmt: skip
+    unknown = str(replace(mismatch, fault=FaultLines())).splitlines()
+    assert f"  hint: {clue}, where the fault need not be" in unknown
+    assert [line.startswith(f"  {asked}") and clue not in line for line in unknown].count(True) == 1
+    known = str(replace(mismatch, fault=FaultLines(lines=("f.c:4",), repairs=("add as sub",))))
+    assert clue not in known
+    assert f"; {clue}" in str(mismatch)
 
 
 @pytest.mark.parametrize(("failure", "told"), [

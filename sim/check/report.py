@@ -68,20 +68,23 @@ class Mismatch:
         source = f"{self.source} {self.inlined}".rstrip()
         located = self.fault is not None and bool(self.fault.lines)
         if self.parted_at is None:
-            last = f"; computed last by {self.instruction} ({source})" if self.instruction else "; nothing computed it"
-            asked = "Kernel(steps=...) of the kernel file would: a function that returns each step by its name"
-            parting = f"no golden step tells where it parts{'' if located else last}; {asked}"
+            clue = f"computed last by {self.instruction} ({source})" if self.instruction else "nothing computed it"
+            parting = "no golden step tells where it parts"
+            asked = "; Kernel(steps=...) of the kernel file would: a function that returns each step by its name"
         else:
+            clue = f"first different: {self.instruction} ({source})" if self.instruction else ""
             after = f" after {self.agreed[-1]!r}" if self.agreed else ""
-            at = f"; first different: {self.instruction} ({source})" if self.instruction and not located else ""
-            parting = (
-                f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}{at}"
-            )
+            parting = f"parts from the golden reference at step {self.parted_at!r}{after}, golden {self.golden_step}"
+            asked = ""
+        told = f"; {clue}" if clue and self.fault is None else ""
+        is_hint = clue and self.fault is not None and not located  # the fault was looked for, and is not known
         lines = [
             f"{element}: {self.engine} {self.got}, golden {self.expected}  ({lanes})",
             f"  inputs {self.inputs}",
             *([f"  {self.fault}"] if self.fault is not None else []),
-            *([f"  {parting}", f"  it came from {_first_of(self.came_from)}"] if self.came_from else []),
+            *([f"  {parting}{told}{asked}"] if self.came_from else []),
+            *([f"  hint: {clue}, where the fault need not be"] if self.came_from and is_hint else []),
+            *([f"  it came from {_first_of(self.came_from)}"] if self.came_from else []),
             *(f"  {sentence}" for sentence in self.explanation),
         ]
         return "\n".join(lines)
