@@ -157,6 +157,21 @@ def test_text_that_is_no_json_or_no_object_is_told_in_one_line(data: Bytes) -> N
     assert read_line(2, "7", data).error == "line 2: a call is a JSON object, not int"
 
 
+def test_a_call_of_which_no_more_is_said_begins_with_sticky_bits_and_a_thread_pointer_of_zero() -> None:
+    call = CapturedCall(
+        name="f", entry=0, ret=4, maps=(), memory=(), registers={}, fpcr=0, nzcv=None, outputs=(), final={},
+        instructions=None,
+    )  # fmt: skip
+    assert (call.fpsr, call.tpidr) == (0, 0)
+
+
+def test_the_maps_of_a_call_have_a_gibibyte_at_most(data: Bytes) -> None:
+    half = 1 << 29
+    assert len(read(data, maps=[[0, half, "r"], [1 << 40, half, "r"]]).maps) == 2
+    more = refused(data, maps=[[0, half, "r"], [1 << 40, half, "r"], [1 << 41, PAGE, "r"]])
+    assert more == f"the maps have more than {1 << 30} bytes together"
+
+
 def test_without_an_archive_bytes_are_in_the_line_or_nowhere(tmp_path: Path) -> None:
     none = Bytes(tmp_path / "none.npz")
     assert none["hex:0aFF"] == bytes([10, 255])

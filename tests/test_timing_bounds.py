@@ -153,6 +153,14 @@ def test_a_recurrence_through_memory_counts_the_forwarding() -> None:
     assert bound(loop_of(*texts, loads={0: 64}, stores={2: 64}), core, "latency") == 11
 
 
+def test_a_recurrence_over_three_iterations_counts_a_third() -> None:
+    """What is stored is loaded three iterations later."""
+    core = small_core(classes={ADD: {"latency": 2}, LOAD: {"latency": 4}}, store_forward_vector=Fraction(9))
+    texts = ("ldr q1, [x0]", "add v1.4s, v1.4s, v0.4s", "str q1, [x0]")
+    loop = loop_of(*texts, loads={0: 64}, stores={2: 64 + 48}, strides={0: 16, 2: 16})
+    assert bound(loop, core, "latency") == Fraction(4 + 2 + (9 - 4), 3)
+
+
 def test_an_average_latency_bounds_by_its_average() -> None:
     core = small_core(classes={ADD: {"latency": "2.5"}})
     loop = loop_of("add v1.4s, v1.4s, v0.4s")
