@@ -175,7 +175,7 @@ class Buffers:
         if self._signature.result_pieces is not None:
             return ()
         assert isinstance(self._signature.returned, Struct)
-        return (replace(self._signature.returned, by_pointer=True, direction="out"),)
+        return (replace(self._signature.returned, direction="out"),)
 
     def _addresses(self, placed: Mapping[str, PlacedArray]) -> Iterator[tuple[Struct, int, int]]:
         """The pointers in structures by pointer: structure, offset and address."""
