@@ -245,7 +245,7 @@ def test_without_a_compiler_python_does_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("order", ["in", "out"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(10))
 def test_chain_path_and_slack_are_those_of_python(order: Literal["in", "out"], seed: int) -> None:
     random = Random(seed)
     core, stream = with_averages(random, random_core(random, order)), random_stream(random, 60)
