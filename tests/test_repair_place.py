@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import pytest
 
 import sim.check.repair.place as place
 from isa.instruction import Instruction
 from isa.lane import Place
+from sim.check.check import Job
 from sim.check.repair.alternative import MISSING, NEAR, NOTHING, ONE_OFF, STEP, Alternative, Beside
 from sim.check.repair.fault import FaultLines
-from sim.check.repair.place import MOST, TOLD, fault_of_build
+from sim.check.repair.place import MOST, TOLD, fault_of_build, find_fault, with_faults
 from sim.check.repair.search import Repair
+from sim.check.report import Mismatch, Outcome
+from sim.toolchain.image import ImageError
+from sim.toolchain.tools import ToolchainError
 from support.code_of_lines import START, Lines, Symbol, code_of
 from support.one_instruction import State, left_by, named
 
@@ -334,3 +339,135 @@ def test_a_table_is_told_and_the_line_that_takes_its_number_if_that_is_one() -> 
     assert told(lines, 1, STEP, table) == [9, 2]
     assert fault(lines, [[change(lines, 1, STEP, table), change(lines, 2, STEP, table)]]).lines == ("f.c:9",)
     assert fault(lines, [[change(lines, 2, STEP, table), change(lines, 3, STEP, table)]]).lines == ("f.c:9", "f.c:3")
+
+
+class Looked(NamedTuple):
+    """What is looked at: a source, its flags, the build that is told, and whether only one instruction is changed."""
+
+    source: str
+    flags: tuple[str, ...]
+    build: str
+    one_computes: bool
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[Looked]:
+    """Builds are looked at in order; what is found of them is in `FOUND`, a build that is not there has no flag."""
+    seen = list[Looked]()
+
+    def open_kernel(kernel: Any, source: Path, *flags: str) -> tuple[Path, tuple[str, ...]]:
+        if "-not-built" in flags and "-O0" in flags:
+            raise ToolchainError("it cannot be compiled")
+        if "-no-image" in flags and "-O0" in flags:
+            raise ImageError("it cannot be read")
+        return source, flags
+
+    def fault_of_build(image: Any, kernel: Any, vectors: Any, build: str, one_computes: bool) -> FaultLines | None:
+        source, flags = image
+        seen.append(Looked(source.name, flags, build, one_computes))
+        return FOUND[seen[-1].flags[0]]
+
+    monkeypatch.setattr(place, "open_kernel", open_kernel)
+    monkeypatch.setattr(place, "fault_of_build", fault_of_build)
+    return seen
+
+
+MENDED = FaultLines(lines=("k.c:2",), repairs=("add as sub",))
+FOUND: dict[str, FaultLines | None] = {"-O0": None, "-O1": MENDED, "-mended": MENDED}
+"""By the first flag of a build."""
+
+
+def found_in(tmp_path: Path, name: str, *flags: str, text: str = "#define TWO 2\nint x = TWO;\n") -> FaultLines:
+    (tmp_path / name).write_text(text)
+    nothing: Any = None
+    return find_fault(nothing, Job(tmp_path / name, flags), nothing)
+
+
+def test_a_source_is_looked_at_without_optimisation_first_and_as_it_was_where_it_is_right_there(
+    looked: list[Looked], tmp_path: Path
+) -> None:
+    assert found_in(tmp_path, "k.c", "-O1", "-DX").macros == ("TWO of k.c:1",)
+    assert looked == [
+        Looked("k.c", ("-O0", "-DX"), "-O0", False), Looked("k.c", ("-O1", "-DX"), "-O1", False),
+    ]  # fmt: skip
+    looked.clear()
+    assert found_in(tmp_path, "k.c", "-O0").repairs == ()
+    assert looked == [Looked("k.c", ("-O0",), "-O0", False)]
+
+
+@pytest.mark.parametrize("why", ["-not-built", "-no-image"])
+def test_what_cannot_be_built_without_optimisation_is_looked_at_as_it_was(
+    why: str, looked: list[Looked], tmp_path: Path
+) -> None:
+    assert found_in(tmp_path, "k.c", "-O1", why).lines == ("k.c:2",)
+    assert looked == [Looked("k.c", ("-O1", why), "-O1", False)]
+
+
+def test_where_no_change_mends_a_build_one_instruction_of_the_other_is_changed(
+    looked: list[Looked], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FOUND, "-O0", FaultLines())
+    assert found_in(tmp_path, "k.c", "-O1").lines == ("k.c:2",)
+    assert [one.one_computes for one in looked] == [False, True]
+
+
+def test_what_is_compiled_already_is_looked_at_as_it_is_and_has_no_level_and_no_macros(
+    looked: list[Looked], tmp_path: Path
+) -> None:
+    found = found_in(tmp_path, "k.o", "-mended")
+    assert (found.lines, found.macros) == (("k.c:2",), ())
+    assert looked == [Looked("k.o", ("-mended",), "", False)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "build"),
+    [("k.s", "__OPTIMIZE__", "-O1"), ("k.S", "#ifdef __OPTIMIZE__", "-O1"), ("k.S", "nop", ""), ("k.c", "", "-O1")],
+)
+def test_the_level_is_told_of_what_it_makes_another_program_of(
+    name: str, text: str, build: str, looked: list[Looked], tmp_path: Path
+) -> None:
+    found_in(tmp_path, name, "-O1", text=text)
+    assert looked[-1].build == build
+
+
+def outcome(is_wrong: bool) -> Outcome:
+    mismatch = Mismatch(
+        engine="machine", output="out", lane=(0,), got=1, expected=2, inputs="", lanes_different=1, parted_at=None,
+        golden_step=None, agreed=(), instruction="add", source="k.c:1", came_from=(), conventions=(), explanation=(),
+    )  # fmt: skip
+    return Outcome(
+        implementation="k.c", flags="-O2", vectors=1, lanes_compared=1, instructions=1, forms=frozenset(), qc_events=0,
+        code="", mismatch=mismatch if is_wrong else None,
+    )  # fmt: skip
+
+
+def test_the_fault_of_each_source_that_is_wrong_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = Path("one.c"), Path("other.c")
+    jobs = [Job(one, ("-O0",)), Job(one, ("-O1",)), Job(one, ("-O2",)), Job(other, ("-O1",)), Job(None, ())]
+    outcomes = [outcome(is_wrong) for is_wrong in (False, True, True, True, True)]
+    asked, nothing = list[Job](), cast(Any, None)
+
+    def find(kernel: Any, job: Job, vectors: Any) -> FaultLines:
+        asked.append(job)
+        return FaultLines(lines=(f"{job.name}:{len(asked)}", "and:9"))
+
+    monkeypatch.setattr(place, "find_fault", find)
+    told = with_faults(nothing, jobs, nothing, outcomes)
+    assert asked == [jobs[1], jobs[3]]
+    assert [one.mismatch.fault.lines if one.mismatch and one.mismatch.fault else () for one in told] == [
+        (), ("one.c:1", "and:9"), ("one.c:1", "and:9"), ("other.c:2", "and:9"), (),
+    ]  # fmt: skip
+    assert not any(one.interrupted for one in told)
+
+
+def test_an_interrupt_ends_the_search_and_is_told_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find(kernel: Any, job: Job, vectors: Any) -> FaultLines:
+        if job.name == "other.c":
+            raise KeyboardInterrupt
+        return MENDED
+
+    monkeypatch.setattr(place, "find_fault", find)
+    jobs, nothing = [Job(Path(name), ()) for name in ("one.c", "other.c", "third.c")], cast(Any, None)
+    told = with_faults(nothing, jobs, nothing, [outcome(True)] * 3)
+    assert [one.interrupted for one in told] == [False, True, False]
+    assert [one.mismatch is not None and one.mismatch.fault is not None for one in told] == [True, False, False]
