@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from sim.toolchain.compilers import build, build_text
 from sim.toolchain.dwarf.stack_variables import stack_variables
 from sim.toolchain.image import Image
 from sim.toolchain.starting import map_image
+from support.command import lanewise
+from support.elf_originals import compiled
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -146,3 +149,56 @@ def test_a_branch_is_told_by_where_it_goes(tmp_path: Path) -> None:
 def test_of_faults_on_several_lines_it_is_said_which_calls_which() -> None:
     fault = FaultLines(lines=("k.h:3", "k.c:9"), repairs=("add as sub",), roles=("in f", "calls f"))
     assert str(fault) == "fault among k.h:3 (in f), k.c:9 (calls f): every lane is right with add as sub"
+
+
+HOISTED = """#include <stdint.h>
+void kernel(const int32_t *a, int32_t *restrict out, int n, const int32_t *restrict scale) {
+    for (int i = 0; i < n; i++) {
+        int32_t by = scale[1] * 3 + 7;
+        out[i] = a[i] * by;
+    }
+}
+"""
+IN_FRONT = "in front of the loop there, where optimizers put what its lines compute once"
+
+
+def test_what_a_loop_computes_once_stands_in_front_of_it(tmp_path: Path) -> None:
+    (tmp_path / "h.c").write_text(HOISTED)
+    for level, some in (("-O0", False), ("-O2", True)):
+        image = build(tmp_path / "h.c", level)
+        start = image.symbol("kernel").address
+        addresses = range(start, start + len(image.code_of("kernel")), 4)
+        before = [at for at in addresses if image.is_before_loop(at)]
+        told = texts_of(image, "kernel").split("; ")
+        (scale,) = (
+            at for at, text in zip(addresses, told, strict=True) if re.fullmatch(r"ldr w\d+, \[x\d, #4\]", text)
+        )
+        assert (scale in before, bool(before)) == (some, some)  # it is of line 4
+        assert not any(str(image.source_line(at)) == "h.c:5" for at in before)
+
+
+@pytest.mark.slow
+def test_a_finding_in_front_of_a_loop_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "h.c").write_text(HOISTED)
+    monkeypatch.chdir(tmp_path)
+    for level, some in (("O0", False), ("O2", True)):
+        stopped = lanewise("run", "h.c", "kernel", "1,2", "zeros:2", "2", "5", "--opt", level, columns=400)
+        assert stopped.exit_code == 1
+        assert "reads bytes 4..7, past the end of 'scale'" in stopped.output
+        assert (f"; it stands {IN_FRONT}" in stopped.output) is some
+
+
+@pytest.mark.slow
+def test_a_fault_in_front_of_a_loop_of_what_is_compiled_already_says_so(tmp_path: Path) -> None:
+    text = "void kernel(const int32_t a[n], int32_t out[n], int n, const int32_t scale[2])"
+    name, signature = parse_prototype(text)
+    for level, some in (("-O0", False), ("-O2", True)):
+        made = compiled(tmp_path, "h.c", HOISTED, "-g", level)
+        kernel = Kernel(
+            name=name, symbol=name, sources=(made,), signature=signature,
+            domain={"a": Domain(-900, 900), "scale": Domain(-9, 9), "n": Domain(0, 40)},
+            golden=lambda i: {"out": i["a"] * (i["scale"][1] * 3 + 6)},
+        )  # fmt: skip
+        told = str(find_fault(kernel, Job(made, ()), make_vectors(kernel, 100, seed=1)))
+        assert "#7 as add" in told
+        assert (f"({IN_FRONT})" in told) is some

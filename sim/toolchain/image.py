@@ -47,6 +47,8 @@ _SYMBOL_TYPES = ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
 _BRANCH = re.compile(
     r"\b(?P<branch>(?:bl?|bc?\.[a-z]{2}|cbn?z [wx]\w+,|tbn?z [wx]\w+, #\w+,) )#(?P<address>0x[0-9a-f]{1,16})\b"
 )
+_CONDITIONAL = ((0xFF00_0000, 0x5400_0000, 19), (0x7E00_0000, 0x3400_0000, 19), (0x7E00_0000, 0x3600_0000, 14))
+"""B.cond, CBZ and TBZ with their opposites: mask, value, and how many bits from bit 5 on say where they go (C6.2)."""
 _Result = TypeVar("_Result")
 
 
@@ -320,6 +322,36 @@ class Image:
         last = bisect_right(self._starts, address, key=lambda entry: entry[0])
         names = (name for start, name in reversed(self._starts[:last]) if start in places and name[0] != ".")
         return next(names, "")
+
+    def is_before_loop(self, address: int) -> bool:
+        """Whether an instruction stands in front of a loop that has the same line: optimizers put there what any line
+        of the loop computes once, and give it that one or none.
+        """
+        line = self.place_of(address).removeprefix("near ")
+        function = self.function_at(address)
+        if function not in self._loops_of:
+            self._loops_of[function] = self._loops(function)
+        of_line = [loop for loop in self._loops_of[function] if str(self.source_line(loop[-1])) == line]
+        return any(loop.start > address for loop in of_line) and not any(address in loop for loop in of_line)
+
+    @cached_property
+    def _loops_of(self) -> dict[str, list[range]]:
+        """Those of the functions that were asked for."""
+        return {}
+
+    def _loops(self, function: str) -> list[range]:
+        """From where each branch on a condition that goes back in a function leads, to that branch."""
+        if function not in self.symbols:
+            return []
+        start, code = self.symbols[function].address, self.code_of(function)
+        found = []
+        for at in range(0, len(code) - len(code) % 4, 4):
+            word = int.from_bytes(code[at : at + 4], "little")
+            for mask, value, bits in _CONDITIONAL:
+                offset = word >> 5 & (1 << bits) - 1
+                if word & mask == value and offset >> bits - 1:  # it is below zero
+                    found.append(range(start + at + 4 * (offset - (1 << bits)), start + at + 4, 4))
+        return found
 
     def full_place_of(self, address: int) -> str:
         """The source line with the calls by which it came there, if it was inlined: `place_of` and `inlined_at`."""

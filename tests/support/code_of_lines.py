@@ -46,6 +46,9 @@ class OfLines:
     def with_target(self, text: str) -> str:
         return text
 
+    def is_before_loop(self, pc: int) -> bool:
+        return False
+
     def inlined_at(self, pc: int) -> str:
         return ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from isa.errors import MISMATCH, LanewiseError
 
@@ -13,6 +13,8 @@ Kind = Literal[
     "misaligned sp", "register not preserved", "platform register", "uninitialised", "never written",
     "instruction limit", "unpredictable instruction", "mismatched exclusive", "missing symbol",
 ]  # fmt: skip
+IN_FRONT: Final = "in front of the loop there, where optimizers put what its lines compute once"
+"""Of an instruction of which the line may be any of a loop's."""
 
 
 @dataclass(frozen=True, kw_only=True)

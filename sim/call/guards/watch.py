@@ -11,7 +11,7 @@ from dataclasses import replace
 from isa.instruction import Instruction
 from sim.call.guards.bounds import NOT_THERE, AccessBounds, Breach
 from sim.call.guards.convention import ALIGNMENT, Traits, last_writes, name_of, not_preserved, traits_of
-from sim.call.guards.findings import GuardFinding
+from sim.call.guards.findings import IN_FRONT, GuardFinding
 from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, Unpredictable
 from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
@@ -180,9 +180,10 @@ class Watch:
         return self._finding(breach, step.instruction.text, step.pc)
 
     def _finding(self, breach: Breach, instruction: str, pc: int) -> GuardFinding:
+        once = f"; it stands {IN_FRONT}" if self._image.is_before_loop(pc) else ""
         return GuardFinding(
             kind=breach.kind,
-            says=breach.says,
+            says=f"{breach.says}{once}",
             instruction=instruction,
             pc=pc,
             source=self._image.place_of(pc),

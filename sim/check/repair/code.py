@@ -75,6 +75,10 @@ class ExecutedCode:
         """Text with the places that branches in it go to, as `Image.with_target` has them."""
         return self._image.with_target(text)
 
+    def is_before_loop(self, pc: int) -> bool:
+        """Whether an instruction may be of any line of a loop, as `Image.is_before_loop` says."""
+        return self._image.is_before_loop(pc)
+
     def inlined(self, line: str, changed: Iterable[int]) -> str:
         """By which calls the code of a line came into its function, or those of its instructions that are changed."""
         of_line = [pc for pc in changed if self.line(pc) == line]

@@ -22,7 +22,8 @@ class FaultLines:
     "kernel+0x1c (0x1101c)".  `macros` are those of the same file that the lines use, with their own
     lines: what they come to stands on the line of their use, wherever it is wrong.  `inlined` says of each line by
     which calls its code came into the function that it is in, as `Image.inlined_at` does.  `roles` says which line is
-    in a function and which calls it, where there are both: "in rounded", "calls rounded".
+    in a function and which calls it, where there are both: "in rounded", "calls rounded"; and of which the code stands
+    in front of a loop, and may be of any line of it.
     """
 
     lines: tuple[str, ...] = ()

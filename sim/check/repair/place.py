@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from isa.instruction import Instruction
 from isa.lane import Place
 from isa.operands import General
+from sim.call.guards.findings import IN_FRONT
 from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
 from sim.check.repair.alternative import FOLLOWS, MISSING, ONE_OFF, Alternative, replaced
@@ -117,7 +118,7 @@ def fault_of_build(
         lines=shown, instruction=first, repairs=(*told[:TOLD], *more), build=build if lines else "",
         addresses=() if any(":" in line for line in lines) else tuple(changed),
         inlined=tuple(code.inlined(line, pcs) for line in shown),
-        roles=suspects.roles(shown),
+        roles=suspects.roles(shown, is_optimized=build != "-O0"),
     )  # fmt: skip
 
 
@@ -147,6 +148,8 @@ class _Lines:
         changes = (change for repair in repairs for change in repair.changes)
         self._moved = {code.line(change.pc) for change in changes if change.rank in (ONE_OFF, MISSING)}
         self._roles = dict[str, dict[str, None]]()
+        changed = {change.pc for repair in repairs for change in repair.changes if change.rank != FOLLOWS}
+        self._before_loops = {code.line(pc) for pc in changed if code.is_before_loop(pc)}
 
     def of(self, repair: Repair) -> Iterator[str]:
         """The lines of a repair; of a function that is changed, also those that call it, where they may be at fault."""
@@ -160,10 +163,21 @@ class _Lines:
                 below = [change.beside.calls] if change.beside.calls else []
                 yield from self._callers(repair, self._code.start(change.pc), below)
 
-    def roles(self, lines: Sequence[str]) -> tuple[str, ...]:
-        """Of lines that were told, which are in a function and which call it; none where none is told for a call."""
-        told = tuple(" and ".join(self._roles.get(line, ())) for line in lines)
-        return told if any("calls " in role for role in told) else ()
+    def roles(self, lines: Sequence[str], is_optimized: bool) -> tuple[str, ...]:
+        """Of lines that were told, which are in a function and which call it, where one is told for a call; and which
+        are those of a loop that what was changed stands in front of.
+        """
+        calls = any(role.startswith("calls ") for line in lines for role in self._roles.get(line, ()))
+        told = tuple(
+            "; ".join(
+                [
+                    *([" and ".join(self._roles.get(line, ()))] if calls else []),
+                    *([IN_FRONT] if is_optimized and line in self._before_loops else []),
+                ]
+            )
+            for line in lines
+        )
+        return told if any(told) else ()
 
     def _note(self, line: str, how: str, pc: int) -> None:
         """That a line is told for being in, or for calling, the function that an instruction is in."""
