@@ -118,6 +118,7 @@ def test_several_pictures_are_compared_as_the_command_compares_them(net: Path) -
     (lambda net: compare_network(net, "somebody"), "somebody is neither a file nor one of litert"),
     (lambda net: compare_network(net, net.parent), "the folder .* has no .npz file"),
     (lambda net: compare_network(net, []), "nothing is given to compare with"),
+    (lambda net: compare_network(net, ""), "nothing is given to compare with"),
     (lambda net: compare_network(net, ["litert", {}]), "litert is run here and the others were recorded"),
     (lambda net: compare_network(net, {}, inputs=inputs_of(net)), "inputs are what a runtime is given: "),
 ])  # fmt: skip

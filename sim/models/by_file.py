@@ -140,6 +140,8 @@ def _recorded(one: Recorded) -> list[tuple[str, Mapping[str, AnyArray]]]:
     if isinstance(one, Mapping):
         return [("the given tensors", one)]
     path = Path(one)
+    if not str(one):  # which Path takes for the folder that we are in
+        raise ModelError("nothing is given to compare with")
     if not path.exists():
         raise ModelError(f"{one} is neither a file nor one of {', '.join(RUNTIMES)}")
     files = sorted(path.glob("*.npz")) if path.is_dir() else [path]
