@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim.call.buffers import BUFFER_SPACING, FIRST_BUFFER, Buffers, PlacedArray, whole_pages
+from sim.call.buffers import BUFFER_SPACING, FIRST_BUFFER, TABLE, Buffers, PlacedArray, address_of, whole_pages
 from sim.call.guards.undefined_bytes import SeededBytes
 from sim.kernels import KernelError, Pointer, ScalarArgument, Signature
 from sim.kernels.signature import Struct
@@ -107,6 +107,21 @@ def test_an_output_in_the_place_of_an_input_lies_there_with_its_rights() -> None
 def test_an_output_in_another_place_is_refused(given: dict[str, object], message: str) -> None:
     with pytest.raises(KernelError, match=message):
         placed_for(**given)
+
+
+def test_a_table_points_to_each_of_its_rows() -> None:
+    memory = Memory()
+    given = {"a": np.arange(6, dtype=np.int16).reshape(3, 2)}
+    placed = Buffers(Signature((Pointer("a", "int16", (3, 2), indirect=True),)), [memory]).place(
+        given, SeededBytes(1), at_end=True
+    )
+    rows, table = placed["a"], placed[TABLE + "a"]
+    step = rows.strides[0] * 2
+    pointers = np.frombuffer(memory.read(table.address, 24), np.uint64).tolist()
+    assert pointers == [rows.address, rows.address + step, rows.address + 2 * step]
+    assert step >= 4
+    assert [memory.read(at, 4) for at in pointers] == [row.tobytes() for row in given["a"]]
+    assert [address_of(one, placed) for one in (rows.pointer, None)] == [table.address, 0]
 
 
 def test_an_array_of_less_than_nothing_is_refused() -> None:
