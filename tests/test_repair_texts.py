@@ -158,8 +158,10 @@ def test_a_shift_may_go_any_way_that_32_bits_have() -> None:
 def test_some_bits_of_a_number_may_be_any_others() -> None:
     found = instead("and w0, w1, #0xff", STEP)
     parts = {one for one in found if one.split()[0] in ("lsr", "asr", "lsl") and not one.endswith("0xff")}
-    assert parts == {f"{name} w0, w1, #{bits:#x}" for name in ("lsr", "asr", "lsl") for bits in range(1, 32)}
+    assert parts == {one for name in ("lsr", "asr", "lsl") for one in numbered(f"{name} w0, w1, #", range(1, 32))}
     assert {f"and w0, w1, #{(1 << bits) - 1:#x}" for bits in range(4, 32) if bits != 8} <= set(found)
+    assert not [one for one in instead("lsr w0, w1, #4", STEP) if one in numbered("lsr w0, w1, #", (3, 5))]  # near
+    assert len(instead("lsr w0, w1, #4", STEP)) == len(set(instead("lsr w0, w1, #4", STEP)))
 
 
 @pytest.mark.parametrize(("text", "of_stack"), [("add x0, sp, #8", True), ("str w0, [x29, #8]", True), ("nop", False)])

@@ -152,8 +152,8 @@ def _far(pc: int, instruction: Instruction) -> Iterator[str]:
         yield from (f"{shifted['before']}{shifted['kind']} #{written(other)}" for other in range(1, 32))
     if mnemonic in _PART and len(parts) == 3 and parts[2].startswith("#"):
         for bits in range(1, 32):
-            yield from (f"{other} {parts[0]}, {parts[1]}, #{bits:#x}" for other in ("lsr", "asr", "lsl"))
-            yield f"and {parts[0]}, {parts[1]}, #{(1 << bits) - 1:#x}"
+            yield from (f"{other} {parts[0]}, {parts[1]}, #{written(bits)}" for other in ("lsr", "asr", "lsl"))
+            yield f"and {parts[0]}, {parts[1]}, #{written((1 << bits) - 1)}"
 
 
 @cache
