@@ -19,21 +19,23 @@ import numpy as np
 import pytest
 from typer.testing import Result
 
-from isa.lane import S32
+from isa.lane import S32, U8
 from rtl_models.benches.coverage import stimulus
 from rtl_models.command import mutate as command
 from rtl_models.cores.gemm import GemmShape
 from rtl_models.cores.names import CORE_PARTS, CORES
 from rtl_models.expected import Column
+from rtl_models.formal.claims import claim
 from rtl_models.formal.equations.smt2 import parsed
 from rtl_models.formal.equations.written import Subject, SubjectSources, at_width, derive_equations, design_of
-from rtl_models.formal.subject import Decision, about, decide
-from rtl_models.formal.theorem import Fault
+from rtl_models.formal.question import depends_on
+from rtl_models.formal.subject import Decision, about, decide, subjects
+from rtl_models.formal.theorem import Fault, Theorem
 from rtl_models.mutation import kept, survivors
 from rtl_models.mutation.judgement import Judgement, WrongModule, judge
 from rtl_models.mutation.kept import keep_or_judge
 from rtl_models.mutation.mutants import Mutant, mutants_in
-from rtl_models.mutation.netlist import Netlist, NetlistOrigin
+from rtl_models.mutation.netlist import SELECT, Netlist, NetlistOrigin
 from rtl_models.mutation.register_bits import register_bits
 from rtl_models.mutation.report import Asked, summary
 from rtl_models.mutation.sameness import Sameness, sameness
@@ -49,6 +51,7 @@ from rtl_models.tools.environment import SimulationUnavailable
 from rtl_models.tools.sources import module_names
 from rtl_models.unit_values import channel_setting
 from rtl_models.units import LANE_COUNTS
+from sim.prove.claim import Claim, Finding
 from support.command import lanewise
 
 pytestmark = pytest.mark.rtl
@@ -313,6 +316,31 @@ def test_of_the_words_of_a_module_those_alone_come_in_bits_of_which_a_mutant_dri
     declared = [line.split()[-1].rstrip(";") for line in written.splitlines() if re.match(r"  (wire|reg) ", line)]
     assert {"first_q", "third_q"} <= set(declared)
     assert [name for name in declared if name.startswith("second_q")] == [f"second_q_{bit}" for bit in range(8)]
+
+
+def test_a_claim_depends_on_a_mutant_where_it_speaks_of_what_that_changes(tmp_path: Path) -> None:
+    netlist = Netlist(SubjectSources(Subject("small", ()), {"small.sv": STAGES}), tmp_path)
+    mutant = next(one for one in netlist.mutants(100, SEED) if " -port D " in one.command and "a_i" in one.words)
+    equations = netlist.equations([mutant])
+
+    def spoken_of(wire: str) -> Claim:
+        return claim(wire, lambda read: {"it": (read.after(1)(wire, U8), read.after(1)(wire, U8))})
+
+    reached = [wire for wire in ("first_q", "second_q", "third_q") if depends_on(spoken_of(wire), equations, SELECT)]
+    assert reached == ["first_q"]
+
+
+def test_theorems_that_speak_of_what_changed_are_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject, asked = next(one for one in subjects() if len(about(one)) > 2), list[str]()
+    names = [theorem.name for theorem in about(subject)]
+
+    def noted(theorem: Theorem, *_: object) -> Finding:
+        asked.append(theorem.name)
+        return Finding("proved", 0)
+
+    monkeypatch.setattr("rtl_models.formal.subject.refuted", noted)
+    assert decide(subject, "", SECONDS, lambda claim: claim.name == names[2]).outcome == "equivalent"
+    assert asked == [names[2], *names[:2], *names[3:]]
 
 
 LOST = """

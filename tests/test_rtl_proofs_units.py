@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from isa.lane import S32, U16, U32, Int, Lane, Read, constant, walk
 from rtl_models.bulk.stimulus import long_frame
 from rtl_models.cores.names import CORES
 from rtl_models.formal import arithmetic as a
-from rtl_models.formal import subject as formal_subject
 from rtl_models.formal.claims import Signals, on
 from rtl_models.formal.equations.path import on_path
 from rtl_models.formal.equations.replay import Replay
@@ -53,7 +51,7 @@ from rtl_models.register_map import Register as Word
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_values import ONE_ROUNDING, UNDEFINED
 from rtl_models.units import UNITS
-from sim.prove.claim import ClaimInputs, Finding, Outcome, input_lane, sides_of, tells_apart
+from sim.prove.claim import ClaimInputs, input_lane, sides_of, tells_apart
 from sim.toolchain.tools import cache_directory
 from support.rtl_faults import AT_DEPTHS, planted
 
@@ -609,28 +607,6 @@ def test_equations_of_another_module_are_not_decided(cache: Path) -> None:
     other = derive_equations(design_of(at_width("uqxtn", 8)), cache)
     decision = decide(SQADD, other, SECONDS)
     assert (decision.outcome, decision.reason) == ("unknown", "the module has no wire b_i")
-
-
-@pytest.mark.parametrize(("last", "outcome", "asked"), [
-    ("counter-example", "refuted", [("first", 1.0), ("last", 1.0)]),
-    ("proved", "equivalent", [("first", 1.0), ("last", 1.0), ("first", 60.0)]),
-])  # fmt: skip
-def test_no_theorem_that_takes_long_is_asked_to_its_end_before_the_others(
-    monkeypatch: pytest.MonkeyPatch, last: Outcome, outcome: str, asked: list[tuple[str, float]]
-) -> None:
-    theorem, questions = about(SQADD)[0], []
-    two = [replace(theorem, claim=replace(theorem.claim, name=name)) for name in ("first", "last")]
-    monkeypatch.setattr(formal_subject, "about", lambda _: two)
-
-    def answered(theorem: Theorem, _equations: str, seconds: float) -> Finding:
-        questions.append((theorem.name, seconds))
-        if theorem.name == "last":
-            return Finding(last, 0)
-        return Finding("proved" if seconds > 1 else "unknown", seconds, reason="it takes longer")
-
-    monkeypatch.setattr(formal_subject, "refuted", answered)
-    decision = decide(SQADD, "", 60.0)
-    assert (decision.outcome, questions) == (outcome, asked)
 
 
 @pytest.mark.slow

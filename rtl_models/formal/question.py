@@ -13,7 +13,7 @@ from rtl_models.formal.equations.replay import Replay, placed
 from rtl_models.formal.equations.smt2 import Equations, NoSuchSignal, parsed
 from rtl_models.formal.equations.support import mask, support_in
 from rtl_models.formal.equations.unrolling import Unrolled, WireBits, free_bits
-from sim.prove.claim import Finding, Sides, input_lane, tells_apart
+from sim.prove.claim import Claim, Finding, Sides, input_lane, sides_of, tells_apart
 from sim.prove.shrink import smallest_found
 
 
@@ -111,6 +111,18 @@ class SolverQuestion:
             return _value(found, lane)
         value, bits = replay.value(WireBits.named(name)), self._constant(lane).sort().bv_size()
         return Int(bits, signed=lane.low < 0).wrapped(value)
+
+
+def depends_on(claim: Claim, equations: str, wire: str) -> bool:
+    """Whether any signal that a claim speaks of depends on a wire, before any edge or after one.
+
+    Raises NoSuchSignal, UnreadableEquations.
+    """
+    names = (lane.place.file for lane in sides_of(claim).inputs)
+    reached = support_in(equations).over_time(WireBits.named(name) for name in names if not is_ghost(name))
+    of = parsed(equations)
+    bits = mask(of.bits_of(of.wire(wire)) or [])
+    return any(bits & each for each in reached.values())
 
 
 def is_ghost(name: str) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final, Literal
+from typing import Literal
 
 from rtl_models.formal.equations.smt2 import NoSuchSignal
 from rtl_models.formal.equations.written import Subject
@@ -14,10 +14,7 @@ from rtl_models.formal.theorems import LANES, module_theorems
 from rtl_models.formal.units.pipelines import at_level
 from rtl_models.formal.units.tables import unit_theorems
 from rtl_models.latencies import depths
-from sim.prove.claim import Finding
-
-_FIRST: Final = 1.0
-"""Seconds for each theorem at first: one that is refuted is so at once, one that holds may take a minute."""
+from sim.prove.claim import Claim
 
 
 @dataclass(frozen=True)
@@ -64,27 +61,27 @@ def about(subject: Subject) -> list[Theorem]:
     return list(_by_subject().get(subject, []))
 
 
-def decide(subject: Subject, equations: str, seconds: float) -> Decision:
+def decide(
+    subject: Subject, equations: str, seconds: float, first: Callable[[Claim], bool] = lambda _: True
+) -> Decision:
     """Ask all theorems about a module of these equations, each for so many seconds, up to one that is refuted.
 
-    Raises ValueError where there are none, UnreadableEquations, isa.evaluate.smt.SolverMissing.
+    Those of the claims that come `first` are asked before the others.  Raises ValueError where there are no theorems,
+    UnreadableEquations, isa.evaluate.smt.SolverMissing.
     """
-    asked = about(subject)
+    asked = sorted(about(subject), key=lambda theorem: not first(theorem.claim))
     if not asked:
         raise ValueError(f"there is no theorem about {subject}")
-    for limit in (min(_FIRST, seconds), seconds):
-        unknown = []
-        for theorem in asked:
-            try:
-                finding = refuted(theorem, equations, limit)
-            except NoSuchSignal as missing:
-                finding = Finding("unknown", 0, reason=str(missing))
-            if finding.outcome == "counter-example":
-                return Decision("refuted", theorem.claim.name, values=finding.values)
-            if finding.outcome != "proved":
-                unknown.append((theorem, finding.reason))
-        asked = [theorem for theorem, _ in unknown]
-    if unknown:
-        theorem, reason = unknown[-1]
-        return Decision("unknown", theorem.claim.name, reason)
-    return Decision("equivalent")
+    found = Decision("equivalent")
+    for theorem in asked:
+        name = theorem.claim.name
+        try:
+            finding = refuted(theorem, equations, seconds)
+        except NoSuchSignal as missing:
+            found = Decision("unknown", name, str(missing))
+            continue
+        if finding.outcome == "counter-example":
+            return Decision("refuted", name, values=finding.values)
+        if finding.outcome != "proved":
+            found = Decision("unknown", name, finding.reason)
+    return found

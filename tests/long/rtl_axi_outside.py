@@ -22,7 +22,7 @@ def test_a_unit_over_axi_gives_to_the_buses_of_others_what_is_due(unit: str) -> 
     ("right", "wrong", "told"),
     [
         (".enable_i(s_axis_tready),", ".enable_i(1'b1),", "frame"),
-        (".Depth(Latency)", ".Depth(Latency - 1)", "results came"),
+        (".Depth(Depth)\n  ) u_last (", ".Depth(Depth - 1)\n  ) u_last (", "results came"),
         ("8*k +: 5", "8*k + 1 +: 5", "frame"),
     ],
 )
