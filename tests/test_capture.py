@@ -86,3 +86,24 @@ def test_what_cannot_be_captured_is_one_sentence_and_writes_nothing(
     monkeypatch.chdir(tmp_path)
     result = lanewise(*arguments)
     assert (result.exit_code, message in result.stderr, list(tmp_path.iterdir())) == (code, True, [])
+
+
+def test_all_registers_are_written_before_and_after_a_call(tmp_path: Path) -> None:
+    machine, calls = Machine(), Capture()
+    for number in range(31):
+        machine.x[number] = number + 1
+    for number in range(32):
+        machine.v[number] = number << 120 | number
+    machine.sp, machine.nzcv, machine.fpsr, machine.pc = 0x40, 6, 1, 0x1000
+    before = calls.before(machine)
+    machine.x[30], machine.pc = 77, 0x2000
+    calls.add("f", before, machine, 5, [])
+    calls.save(tmp_path / "calls.jsonl")
+    (made,) = map(json.loads, (tmp_path / "calls.jsonl").read_text().splitlines())
+    vectors = [f"{number:02x}{0:028x}{number:02x}" for number in range(32)]
+    assert (made["id"], made["entry"], made["ret"], made["insns"], made["outputs"]) == ("f", 0x1000, 0x2000, 5, [])
+    assert made["regs"] == {**{f"x{number}": number + 1 for number in range(31)}, "sp": 0x40}
+    assert made["vregs"] == {f"v{number}": digits for number, digits in enumerate(vectors)}
+    assert (made["nzcv"], made["fpsr"]) == (6, 1)
+    final = {"x": [*range(1, 31), 77], "v": vectors, "sp": 0x40, "nzcv": 6, "fpsr": 1}
+    assert made["final"] == final

@@ -45,6 +45,12 @@ def test_a_micro_operation_goes_where_least_waits_or_to_its_pipes_in_turn() -> N
     assert taken == {0: ["B", "B", "BB", "A", "B"], 1: ["A", "B", "AB", "A", "B"]}
 
 
+def test_micro_operations_of_one_instruction_take_turns_too() -> None:
+    core = small_core("out", 4, {ACCUMULATE: {"uses": "A|B|M + A|B|M"}}, in_turn=1)
+    found = schedule(stream_of("mla v9.4s, v0.4s, v0.4s", "mla v8.4s, v0.4s, v0.4s"), core)
+    assert [sorted(pipe for pipe, *_ in pipes) for pipes in found.pipes] == [["A", "B"], ["A", "M"]]
+
+
 def test_a_pipe_that_is_free_is_better_than_one_that_is_free_a_cycle_later() -> None:
     core = small_core("out", 1, {MULTIPLY: {"uses": "A"}, ADD: {"uses": "A|B"}})
     assert schedule(stream_of("mul v1.4s, v0.4s, v0.4s", *APART[1:2]), core).pipes == [(("A", 1, 2),), (("B", 2, 3),)]
