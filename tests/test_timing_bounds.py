@@ -201,6 +201,16 @@ def test_every_bound_of_a_stream_is_told_the_largest_first() -> None:
     )
 
 
+def test_pipes_that_are_short_only_together_are_named_together() -> None:
+    """Three cycles of each two of three pipes: each pair has 3 / 2 for itself, all three have 9 / 3."""
+    uses = {ADD: "A|B*3", MULTIPLY: "B|M*3", ACCUMULATE: "A|M*3"}
+    core = small_core(width=4, classes={name: {"uses": text, "latency": 3} for name, text in uses.items()})
+    stream = stream_of("add v1.4s, v0.4s, v0.4s", "mul v2.4s, v0.4s, v0.4s", "mla v3.4s, v0.4s, v0.4s")
+    found = {bound.name: bound.cycles for bound in bounds_of_stream(stream, core).all if bound.name[:4] == "pipe"}
+    halves = dict.fromkeys(("pipe A and B", "pipe B and M", "pipe A and M"), Fraction(3, 2))
+    assert found == {"pipe A and B and M": 3, **halves}
+
+
 def test_what_a_loop_waits_for_is_told_with_its_members() -> None:
     core = small_core(classes={MULTIPLY: {"latency": 5}, ADD: {"latency": 2}}, taken_branch_interval=Fraction(5, 2))
     one = bounds_of_loop(loop_of("add v1.4s, v1.4s, v0.4s", "mul v2.4s, v0.4s, v0.4s"), core)
