@@ -464,6 +464,26 @@ def test_views_are_written_for_their_readers(chain: Path, tmp_path: Path) -> Non
     )  # fmt: skip
 
 
+@pytest.mark.slow
+def test_a_roofline_is_drawn_to_the_file_that_is_named(chain: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "roofs.svg"
+    shown = cycles("requantize", "--length", "16", "--core", "neoverse-n1", "--roofline", picture)
+    assert (shown.exit_code, "<svg" in picture.read_text(), f"wrote {picture}" in shown.output) == (0, True, True)
+    none = cycles(chain, "--core", "neoverse-n1", "--roofline", picture)
+    assert (none.exit_code, "there is no roof on neoverse-n1" in none.output) == (2, True)
+
+
+@pytest.mark.parametrize(("file", "sentence"), [
+    ("roofs.pdf", "--roofline writes .png and .svg, not roofs.pdf"),
+    ("nowhere/roofs.svg", "--roofline cannot write nowhere/roofs.svg: there is no such folder"),
+])  # fmt: skip
+def test_a_roofline_that_cannot_be_drawn_is_refused_before_anything_is_timed(
+    chain: Path, file: str, sentence: str
+) -> None:
+    shown = cycles(chain, "--roofline", file)
+    assert (shown.exit_code, " ".join(shown.output.split())) == (2, f"lanewise: {sentence}")
+
+
 def test_a_page_says_what_is_assumed_of_an_absent_instruction(dots: Path, tmp_path: Path) -> None:
     page = tmp_path / "dots.html"
     values = "1,2,3,4", ",".join("1" * 16)

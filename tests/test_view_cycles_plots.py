@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,14 +16,16 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from sim.cycles import estimate
 from sim.plots.comparison import plot_comparison
 from sim.plots.lengths import plot_cycles_by_length, plot_unroll_sweep
 from sim.plots.pipes import plot_occupancy
-from sim.plots.roofline import Attained, Roof, bytes_moved, plot_roofline, roof_of
+from sim.plots.roofline import Attained, Roof, bytes_moved, plot_roofline, roof_of, roofline_of
 from sim.plots.stalls import Stalls, plot_stalls
 from sim.plots.style import looks, looks_of, number
 from sim.timing.analysis.bounds import Bound, Bounds
 from sim.timing.analysis.reasons import ReasonGroup
+from sim.timing.model.core_file import core_names
 from support.schedules_by_hand import OUT_OF_ORDER, scheduled
 
 STALLS: Stalls = {
@@ -104,6 +107,19 @@ def test_a_run_is_a_point_at_its_intensity_and_its_speed_that_says_how_near_its_
     assert [text.get_text() for text in _axes(figure).texts] == ["mul 50 %", "mul 50 %"]
 
 
+def test_of_many_points_the_names_of_the_cores_say_how_near_they_are() -> None:
+    cores = [f"core{number}" for number in range(7)]
+    figure = plot_roofline([Roof(core, 8, 16) for core in cores], [RUNS[0]._replace(core=core) for core in cores])
+
+    assert not list(_axes(figure).texts)
+    named = [label for label in _lines(figure) if not label.startswith("_")]
+    assert named == [f"{core}, 50 %\n8 operations, 16 bytes a cycle" for core in cores]
+
+
+def test_no_two_of_twelve_cores_look_alike() -> None:
+    assert len(set(looks_of(core_names()))) == len(core_names()) > 8
+
+
 def test_a_roofline_says_which_run_comes_nearest_to_its_roof() -> None:
     runs = [RUNS[0], RUNS[1]._replace(cycles=40)]
 
@@ -120,6 +136,33 @@ def test_a_roof_is_what_the_binding_pipe_and_the_memory_allow() -> None:
 def test_code_that_moves_nothing_has_no_roof() -> None:
     with pytest.raises(ValueError, match="there is no roof on n1"):
         roof_of("n1", Bounds((Bound("pipe V0", Fraction(1), ""),)), 1, 0)
+
+
+DOT = """\
+dot:
+    ldr q1, [x1], #16
+    sdot v0.4s, v1.16b, v2.16b
+    subs x0, x0, #1
+    b.ne dot
+"""
+
+
+def test_what_was_timed_is_drawn_by_its_products_bytes_and_cycles_below_the_roof_of_each_core(tmp_path: Path) -> None:
+    (tmp_path / "dot.s").write_text(DOT)
+    cores = ["cortex-a55", "neoverse-n1"]
+    timed = estimate(tmp_path / "dot.s", cores=cores, flags=["-march=armv8.2-a+dotprod"], count=1000)
+    figure = roofline_of(timed)
+    points = [places for places in _drawn(figure) if len(places) == 1]
+    assert points == [[(2, 32_000 / row.result.cycles)] for row in timed.rows]  # 16 bytes, 16 products and additions
+    roofs = [places for places in _drawn(figure) if len(places) > 2]
+    for core, roof, ((_, height),) in zip(cores, roofs, points, strict=True):
+        assert dict(roof)[2] >= height, core
+
+
+def test_what_multiplies_nothing_has_no_roofline(tmp_path: Path) -> None:
+    (tmp_path / "add.s").write_text(DOT.replace("sdot v0.4s, v1.16b, v2.16b", "add v0.4s, v0.4s, v1.4s"))
+    with pytest.raises(ValueError, match="multiplies nothing, and a roofline counts products"):
+        roofline_of(estimate(tmp_path / "add.s", cores=["cortex-a55"]))
 
 
 def test_bytes_moved_are_those_loaded_and_stored() -> None:

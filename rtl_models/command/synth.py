@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from isa.errors import INTERRUPTED, MISSING, USAGE, pip_install
+from isa.errors import INTERRUPTED, MISSING, USAGE
 from rtl_models.command.options import (
     AdapterFile,
     Modules,
@@ -24,11 +23,11 @@ from rtl_models.command.options import (
 )
 from rtl_models.synthesis.designs import Design, adapted_designs, designs, own_designs
 from rtl_models.synthesis.figures import Figures, figures_of, tools
-from rtl_models.synthesis.plot import ENDINGS, drawn
+from rtl_models.synthesis.plot import drawn
 from rtl_models.synthesis.report import SynthesisReport, megahertz, show
 from rtl_models.tools.yosys import Refused
 from sim.terminal.output import fail, print_json, print_progress, print_shown, write_file
-from sim.terminal.writable import require_writable
+from sim.terminal.writable import require_drawable
 from sim.toolchain.tools import cache_directory
 
 
@@ -59,7 +58,7 @@ def synth(
         wanted = _of_own(own, what or [], numbers, profiles) if own.before else designs(what or [], numbers, profiles)
     except ValueError as error:
         fail(str(error), USAGE)
-    _require_drawable(plot)
+    require_drawable("--plot", plot)
     words = own_words(modules=modules, adapter=adapter)
     named = [] if own.adapter else ["--profile", ",".join(profiles)]
     asked = [*(what or ()), "--lanes", ",".join(map(str, numbers)), *named, *words]
@@ -84,16 +83,6 @@ def _of_own(own: OwnHardware, what: list[str], lanes: Sequence[int], profiles: S
     if other := [name for name in what if name != own.adapter.unit.name]:
         raise ValueError(f"{own.adapter.file.name} is of {own.adapter.unit.name}, not of {other[0]!r}")
     return adapted_designs(own.adapter, own.before[0], lanes)
-
-
-def _require_drawable(file: Path | None) -> None:
-    if file is None:
-        return
-    if file.suffix not in ENDINGS:
-        fail(f"--plot writes {' and '.join(ENDINGS)}, not {file}", USAGE)
-    require_writable("--plot", file)
-    if find_spec("matplotlib") is None:
-        fail(f"a plot needs matplotlib; run: {pip_install('lanewise[plots]')}", MISSING)
 
 
 def _filled(report: SynthesisReport, wanted: Sequence[Design]) -> SynthesisReport:

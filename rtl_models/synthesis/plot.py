@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 
     from sim.plots.style import Look
 
-ENDINGS: Final = (".png", ".svg")
 _LINES: Final[Mapping[str | None, Literal["-", ":", ""]]] = {"deep": "-", "shallow": ":", None: ""}
 
 
@@ -39,9 +37,7 @@ def drawn(figures: Sequence[Figures], file: Path) -> bytes:
     axes.set_ylabel("G elements a second")
     axes.grid(which="both", color="#eeeeee")
     plots.legend_beside(axes)
-    content = io.BytesIO()
-    figure.savefig(content, format=file.suffix.lstrip("."), dpi=150)
-    return content.getvalue()
+    return plots.content_of(figure, file)
 
 
 def _giga(figures: Figures) -> float:

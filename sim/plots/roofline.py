@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
+from sim.cycles.estimates import CyclesEstimate
 from sim.plots.style import legend_beside, looks_of, number, percent, picture
 from sim.timing.analysis.bounds import Bounds
 from sim.timing.model.stream import Executed
@@ -17,6 +18,8 @@ _ROOM = 4.0
 
 _NEAR = 1.4
 """Points of which one is less than so many times the other would have their texts upon each other."""
+_MOST_TEXTS = 6
+"""Of more points, how near each is to its roof is told beside the core's name."""
 
 
 class Roof(NamedTuple):
@@ -69,6 +72,25 @@ def bytes_moved(stream: Iterable[Executed]) -> int:
     return sum(size for one in stream for _, size in (*one.loads, *one.stores))
 
 
+def roofline_of(estimate: CyclesEstimate) -> Figure:
+    """What was timed first, on each core: products of lanes and additions in a cycle, against those in a byte moved.
+
+    Raises ValueError for what multiplies nothing, or moves nothing.
+    """
+    roofs, attained = list[Roof](), list[Attained]()
+    for row in estimate.rows:
+        result, operations, moved = row.result, row.work.operations, row.work.bytes
+        if result.title != estimate.rows[0].result.title:
+            continue
+        if not operations:
+            raise ValueError(f"{result.title} multiplies nothing, and a roofline counts products and their additions")
+        core = result.report.core
+        bounds, times = (result.loop.bounds, result.loop.count) if result.loop else (result.report.bounds, 1)
+        roofs.append(roof_of(core, bounds, operations / times, moved / times))
+        attained.append(Attained(result.title, core, operations, moved, result.cycles))
+    return plot_roofline(roofs, attained)
+
+
 def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure:
     """Operations per cycle against operations per byte, both logarithmic: a roof for each core, a point for each run.
 
@@ -81,7 +103,8 @@ def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure
             raise ValueError(f"{one.core!r} has no roof")
         if min(one.operations, one.bytes, one.cycles) <= 0:
             raise ValueError(f"{one.kernel!r} on {one.core!r} needs operations, bytes and cycles above 0")
-    figure, axes = picture(_finding(roofs, attained), "operations per cycle against operations per byte moved")
+    subtitle, is_crowded = "operations per cycle against operations per byte moved", len(attained) > _MOST_TEXTS
+    figure, axes = picture(_finding(roofs, attained), subtitle, max(4.5, 1.5 + 0.45 * len(roofs)))
     ridges = [roof.operations_per_cycle / roof.bytes_per_cycle for roof in roofs]
     places = sorted([*ridges, *(one.intensity for one in attained)])
     told: list[tuple[float, float]] = []
@@ -89,20 +112,23 @@ def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure
     for place, (roof, look) in enumerate(zip(roofs, looks_of([roof.core for roof in roofs]), strict=True)):
         limits = f"{number(roof.operations_per_cycle)} operations, {number(roof.bytes_per_cycle)} bytes a cycle"
         heights = [roof.limit(intensity) for intensity in across]
-        width = 2 + 1.5 * (len(roofs) - 1 - place)  # so that those that lie upon each other are all seen
-        axes.plot(across, heights, color=look.colour, linewidth=width, label=f"{roof.core}\n{limits}")
-        for one in attained:
-            if one.core != roof.core:
-                continue
+        widest = min(1.5 * (len(roofs) - 1), 6)
+        width = 2 + widest * (1 - place / max(len(roofs) - 1, 1))  # so that those upon each other are all seen
+        runs = [one for one in attained if one.core == roof.core]
+        shares = [percent(one.operations_per_cycle / roof.limit(one.intensity)) for one in runs]
+        name = f"{roof.core}, {', '.join(shares)}" if is_crowded else roof.core
+        axes.plot(across, heights, color=look.colour, linewidth=width, label=f"{name}\n{limits}")
+        for one, share in zip(runs, shares, strict=True):
             at, top, reached = one.intensity, roof.limit(one.intensity), one.operations_per_cycle
             axes.plot([at] * 2, [reached, top], color=look.colour, linewidth=1, linestyle=":")
             axes.plot([at], [reached], look.marker, color=look.colour, markersize=9, markeredgecolor="white")
-            text = f"{one.kernel} {percent(reached / top)}"
+            if is_crowded:
+                continue
             near = [y for x, y in told if max(x / at, at / x, y / reached, reached / y) < _NEAR]
             above = sum(1 if reached > y else -1 for y in near)
             told.append((at, reached))
             axes.annotate(
-                text,
+                f"{one.kernel} {share}",
                 (at, reached),
                 (8, -3 + 13 * above),
                 textcoords="offset points",

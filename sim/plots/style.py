@@ -5,8 +5,10 @@ Pictures are `matplotlib.figure.Figure` objects of their own: no backend is chos
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from matplotlib.axes import Axes
@@ -25,6 +27,13 @@ _CORES: Final = (
 _SOFT: Final = "#555555"
 
 
+def content_of(figure: Figure, file: Path) -> bytes:
+    """What a file has that the picture is drawn to, as its ending says: .png or .svg."""
+    content = io.BytesIO()
+    figure.savefig(content, format=file.suffix.lstrip("."), dpi=150)
+    return content.getvalue()
+
+
 class Look(NamedTuple):
     """A series is known by its colour, and by its marker where colours fail."""
 
@@ -40,7 +49,8 @@ def looks(count: int) -> list[Look]:
 def looks_of(names: Sequence[str]) -> list[Look]:
     """One look for each of these series: the cores that are looked at most have the same in every picture."""
     own = {core: look for core, look in zip(_CORES, looks(len(_CORES)), strict=True) if core in names}
-    free = cycle([look for look in looks(len(_SERIES)) if look not in own.values()] or looks(len(_SERIES)))
+    unlike = [Look(*pair) for pair in zip(_SERIES, _MARKERS[1:] + _MARKERS[:1], strict=True)]
+    free = chain((look for look in looks(len(_SERIES)) if look not in own.values()), cycle(unlike))
     return [own[name] if name in own else next(free) for name in names]
 
 

@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
+from isa.errors import MISSING, USAGE, pip_install
 from sim.terminal.output import fail
+
+PICTURES: Final = (".png", ".svg")
+"""What files that pictures are drawn to may end in."""
+
+
+def require_drawable(option: str, file: Path | None) -> None:
+    """End the command, with one sentence, where no picture can be drawn to the file that the option names."""
+    if file is None:
+        return
+    if file.suffix not in PICTURES:
+        fail(f"{option} writes {' and '.join(PICTURES)}, not {file}", USAGE)
+    require_writable(option, file)
+    if find_spec("matplotlib") is None:
+        fail(f"{option} needs matplotlib; run: {pip_install('lanewise[plots]')}", MISSING)
 
 
 def require_writable(option: str, file: Path | None) -> None:

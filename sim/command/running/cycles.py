@@ -17,7 +17,7 @@ from sim.call.needs import lacking, needs_of
 from sim.command.options import compile_flags, optimisation_flag
 from sim.cycles.cores import Changes, chosen_cores, named_core, require_timed
 from sim.cycles.difference import differences
-from sim.cycles.estimates import estimate_of, read_measured
+from sim.cycles.estimates import CyclesEstimate, estimate_of, read_measured
 from sim.cycles.input import TimedLoop
 from sim.cycles.kernel import SWEEPS
 from sim.cycles.kernel import advise as advice_of
@@ -27,7 +27,7 @@ from sim.cycles.options import TimedGroup, TimingRequest, find_timed, two_versio
 from sim.cycles.result import Conditions, TimedResult, beside, steady_start, time_on
 from sim.machine.errors import ExecutionError
 from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, write_file
-from sim.terminal.writable import require_writable
+from sim.terminal.writable import require_drawable, require_writable
 from sim.timing.analysis.advice import Advice, best_advice
 from sim.timing.analysis.report import Json
 from sim.timing.model.core import Core
@@ -83,6 +83,7 @@ def cycles(
     kanata_file: Path | None,
     perfetto_file: Path | None,
     html_file: Path | None,
+    roofline_file: Path | None,
     as_json: bool,
     about: _Text,
 ) -> None:
@@ -111,6 +112,7 @@ def cycles(
     conditions = Conditions(warm=not cold, caches=caches or l2_latency is not None)
     for option, file in (("--kanata", kanata_file), ("--perfetto", perfetto_file), ("--html", html_file)):
         require_writable(option, file)
+    require_drawable("--roofline", roofline_file)
     if len(cores) > 1 and (kanata_file or perfetto_file):
         fail("--kanata and --perfetto draw one core: name it with --core", USAGE)
     beside_these = read_measured(measured) if measured else {}
@@ -141,6 +143,9 @@ def cycles(
     known = [one.name for one in cores if one.name in PROCESSORS]
     lacked = lacking((need for timed in found.timed for need in needs_of(timed.code, timed.image)), known)
     estimated = estimate_of(title, found.timed, groups, megahertz, beside_these, elements)
+    if roofline_file is not None:
+        write_file(roofline_file, _roofline(estimated, roofline_file))
+        print_progress(f"wrote {roofline_file}{only.removesuffix(',')}")
     if measured and all(row.measured is None for row in estimated.rows):
         fail(f"{measured} has no cycles of what is timed, such as {first.title!r} on {first.report.core}", USAGE)
     versions = [pair for before, after in zip(groups, other, strict=False) for pair in zip(before, after, strict=True)]
@@ -239,6 +244,17 @@ def _swept(results: Sequence[TimedResult], over: str) -> Iterator[Swept]:
             yield Swept(result, sweep_of(result, over), "")
         except ValueError as error:
             yield Swept(result, {}, str(error))
+
+
+def _roofline(estimated: CyclesEstimate, file: Path) -> bytes:
+    """The picture, in the form that the file's ending names."""
+    from sim.plots.roofline import roofline_of  # needs matplotlib, which is optional
+    from sim.plots.style import content_of
+
+    try:
+        return content_of(roofline_of(estimated), file)
+    except ValueError as error:
+        fail(f"--roofline: {error}", USAGE)
 
 
 def _draw(file: Path | None, draw: Callable[[], bytes], only: str, reader: str) -> None:

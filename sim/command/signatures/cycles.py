@@ -65,6 +65,9 @@ def cycles(
     kanata_file: Annotated[Path | None, typer.Option("--kanata", help="Write a log for Konata.")] = None,
     perfetto_file: Annotated[Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev.")] = None,
     html_file: Annotated[Path | None, typer.Option("--html", help="Write a page for a browser.")] = None,
+    roofline_file: Annotated[
+        Path | None, typer.Option("--roofline", help="Draw what each core allows and is reached: .png or .svg.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     about: Annotated[_Text, typer.Option(metavar="CORE", help="Only say how good a core's figures are.")] = None,
 ) -> None:
