@@ -228,7 +228,9 @@ def _totals(report: Report) -> Table:
         rows.append(("mistakes shown", _mistakes(report.power)))
     if report.power is not None:
         ways = report.power.of_ways
-        tried = f"in {', '.join(dict.fromkeys(way.build for way in ways))}, with the aimed inputs"
+        titles = {f"{outcome.implementation} {outcome.flags}".rstrip(): outcome.title for outcome in report.outcomes}
+        builds = dict.fromkeys(titles.get(way.build, way.build) for way in ways)
+        tried = f"in {', '.join(builds)}, with the aimed inputs"
         rows += [("operands met", _met(report.power.of_operands))] if report.power.of_operands else []
         rows += [("ways gone", _met(ways, tried))] if ways else []
     # what a guard stops has gone through a part of the inputs, the ways gone were asked of all
@@ -238,8 +240,8 @@ def _totals(report: Report) -> Table:
     for name, share in report.coverage.items():
         never, more = ", ".join(share.never[:_NEVER_SHOWN]), len(share.never) - _NEVER_SHOWN
         rest = f" and {more:,} more" if more > 0 else ""
-        builds = f" in {len(built)} builds, in lockstep" if len(built) > 1 and name == "branch outcomes" else ""
-        met = f"{share.met:,} of {share.of:,}{builds}{until}"
+        where = f" in {len(built)} builds, in lockstep" if len(built) > 1 and name == "branch outcomes" else ""
+        met = f"{share.met:,} of {share.of:,}{where}{until}"
         rows.append((name, met + (f"; never {never}{rest}" if never else "")))
     rows += [("tolerance", report.tolerance)] if report.tolerance else []
     rows.append(("seed", f"{report.seed}"))
