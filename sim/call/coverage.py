@@ -76,8 +76,12 @@ def code_coverage(image: Image, went: Collection[tuple[int, int]], at: Callable[
             line = image.source_line(address)
             if line is not None:
                 lines[str(line)] = lines.get(str(line), False) or address in hit
-    branches = dict[str, bool]()
-    names = {pc: _branch_name(image, pc, at(pc)) for pc in hit if at(pc).form.name.startswith(_CONDITIONAL)}
+    branches, names = dict[str, bool](), dict[int, str]()
+    for pc in hit:
+        instruction = at(pc)
+        if instruction.form.name.startswith(_CONDITIONAL):
+            target = image.with_target(instruction.text).split()[-1]
+            names[pc] = f"{image.place_of(pc)} {instruction.text.split()[0]} to {target}"
     alike = Counter(names.values())
     for pc, next_pc in sorted(pair for pair in went if pair[0] in names):
         name = names[pc] + f" at {pc:#x}" * (alike[names[pc]] > 1)
@@ -85,8 +89,3 @@ def code_coverage(image: Image, went: Collection[tuple[int, int]], at: Callable[
             key = f"{name} {outcome}"
             branches[key] = branches.get(key, False) or met
     return Coverage(lines, branches)
-
-
-def _branch_name(image: Image, pc: int, instruction: Instruction) -> str:
-    """A branch by its line and the one that it goes to."""
-    return f"{image.place_of(pc)} {instruction.text.split()[0]} to {image.with_target(instruction.text).split()[-1]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -142,11 +143,10 @@ def test_every_part_that_is_cut_out_is_named(mode: str, tmp_path: Path) -> None:
     assert "equal" in outcomes
 
 
-@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
-@pytest.mark.parametrize("pairs", ["", "xx", "xy"])
+@pytest.mark.parametrize(  # ONNX Runtime has no cubic of bytes alone
+    ("mode", "pairs"), [*product(["nearest", "linear"], ["", "xx", "xy"]), ("cubic", "xx"), ("cubic", "xy")]
+)
 def test_what_stays_as_large_is_the_same(mode: str, pairs: str, tmp_path: Path) -> None:
-    if (mode, pairs) == ("cubic", ""):
-        pytest.skip("ONNX Runtime has no cubic of bytes")
     x = np.random.default_rng(17).integers(0, 256, (2, 3, 5, 4)).astype(np.uint8)
     network = resized_net(tmp_path, x.shape, scales=(1, 1, 1.1, 1.2), mode=mode, pairs=pairs)
     assert report_of(network, x, tmp_path).outcome == "equal"
