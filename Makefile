@@ -180,7 +180,7 @@ prove: $(TESTED)
 # The hardware: every bench, a million beats of every unit, all pairs of 16 bits, proofs, mutants, coverage, synthesis, the
 # example of a user's own unit, the wrappers for AXI behind the buses of cocotbext-axi, which is installed here.  Two steps at
 # a time, those that take longest first; what a step says comes when it is over.
-HARDWARE := rtl-mutants rtl-cover rtl-benches rtl-bulk rtl-exhaust rtl-proofs rtl-outside rtl-volume rtl-channels rtl-example
+HARDWARE := rtl-proofs rtl-mutants rtl-cover rtl-benches rtl-bulk rtl-exhaust rtl-outside rtl-volume rtl-channels rtl-example
 
 test-rtl: $(TESTED)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(HARDWARE)
