@@ -5,7 +5,7 @@ With `--mark` it makes none, and marks them.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -90,6 +90,9 @@ def _make() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser("python -m rtl_models.synthesis.document", description=__doc__)
+    parser.add_argument("--mark", action="store_true", help="make no rows, and mark the older ones")
+    marks_only = parser.parse_args().mark
     _write()
-    if sys.argv[1:] != ["--mark"]:
+    if not marks_only:
         _make()
