@@ -31,7 +31,10 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def unfilled(name: str, documents: Sequence[object]) -> list[str]:
-    """The parts of a schema that none of these documents has: fields, elements of lists, alternatives."""
+    """The parts of a schema that none of these documents has: fields, elements of lists, alternatives.
+
+    Those of another schema that it refers to are that one's.
+    """
     return list(_unfilled(validator(name), documents, name))
 
 
@@ -41,7 +44,7 @@ def _unfilled(part: Draft202012Validator, values: Sequence[Any], place: str) -> 
         yield place
         return
     schema: Any = part.schema
-    if "$ref" in schema:
+    if "$ref" in schema and not schema["$ref"].startswith("urn:"):
         found = part._resolver.lookup(schema["$ref"])
         yield from _unfilled(part.evolve(schema=found.contents, _resolver=found.resolver), values, place)
     for at, choice in enumerate(schema.get("anyOf", ())):
