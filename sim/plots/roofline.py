@@ -98,13 +98,15 @@ def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure
     """
     if not attained:
         raise ValueError("a roofline needs at least one kernel")
+    roof_of_core = {roof.core: roof for roof in roofs}
     for one in attained:
-        if one.core not in (roof.core for roof in roofs):
+        if one.core not in roof_of_core:
             raise ValueError(f"{one.core!r} has no roof")
         if min(one.operations, one.bytes, one.cycles) <= 0:
             raise ValueError(f"{one.kernel!r} on {one.core!r} needs operations, bytes and cycles above 0")
+    shares = [one.operations_per_cycle / roof_of_core[one.core].limit(one.intensity) for one in attained]
     subtitle, is_crowded = "operations per cycle against operations per byte moved", len(attained) > _MOST_TEXTS
-    figure, axes = picture(_finding(roofs, attained), subtitle, max(4.5, 1.5 + 0.45 * len(roofs)))
+    figure, axes = picture(_finding(attained, shares), subtitle, max(4.5, 1.5 + 0.45 * len(roofs)))
     ridges = [roof.operations_per_cycle / roof.bytes_per_cycle for roof in roofs]
     places = sorted([*ridges, *(one.intensity for one in attained)])
     told: list[tuple[float, float]] = []
@@ -114,11 +116,10 @@ def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure
         heights = [roof.limit(intensity) for intensity in across]
         widest = min(1.5 * (len(roofs) - 1), 6)
         width = 2 + widest * (1 - place / max(len(roofs) - 1, 1))  # so that those upon each other are all seen
-        runs = [one for one in attained if one.core == roof.core]
-        shares = [percent(one.operations_per_cycle / roof.limit(one.intensity)) for one in runs]
-        name = f"{roof.core}, {', '.join(shares)}" if is_crowded else roof.core
+        runs = [(one, percent(share)) for one, share in zip(attained, shares, strict=True) if one.core == roof.core]
+        name = f"{roof.core}, {', '.join(share for _, share in runs)}" if is_crowded else roof.core
         axes.plot(across, heights, color=look.colour, linewidth=width, label=f"{name}\n{limits}")
-        for one, share in zip(runs, shares, strict=True):
+        for one, share in runs:
             at, top, reached = one.intensity, roof.limit(one.intensity), one.operations_per_cycle
             axes.plot([at] * 2, [reached, top], color=look.colour, linewidth=1, linestyle=":")
             axes.plot([at], [reached], look.marker, color=look.colour, markersize=9, markeredgecolor="white")
@@ -146,10 +147,9 @@ def plot_roofline(roofs: Sequence[Roof], attained: Sequence[Attained]) -> Figure
     return figure
 
 
-def _finding(roofs: Sequence[Roof], attained: Sequence[Attained]) -> str:
+def _finding(attained: Sequence[Attained], shares: Sequence[float]) -> str:
     """The run that is nearest to its roof, and the one that is farthest."""
-    limits = {roof.core: roof for roof in roofs}
-    shares = sorted((one.operations_per_cycle / limits[one.core].limit(one.intensity), one) for one in attained)
-    (low, worst), (high, best) = shares[0], shares[-1]
+    in_order = sorted(zip(shares, attained, strict=True))
+    (low, worst), (high, best) = in_order[0], in_order[-1]
     first = f"{best.kernel} reaches {percent(high)} of what the pipes of {best.core} allow"
     return first if best is worst else f"{first}, {percent(low)} on {worst.core}"
