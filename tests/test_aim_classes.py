@@ -220,7 +220,7 @@ def settled(monkeypatch: pytest.MonkeyPatch, bounds: tuple[int, int]) -> tuple[d
     met, known = ClassesMet({0: instruction}), {Place("v", 1): Elements(32, (bounds,) * 4)}
     ranges: Any = SimpleNamespace(before=lambda pc: known)
     met.settle(ranges)
-    image: Any = SimpleNamespace(place_of=lambda pc: "f.c:1", with_target=lambda text: text)
+    image: Any = SimpleNamespace(place_of=lambda pc: "f.c:1")
     never = {one.name: one.why_not for one in met.told("", image) if one.why_not.startswith("none can")}
     return never, {name for goal in met.open_goals() for name, own in goals_of(0, instruction).items() if own == goal}
 

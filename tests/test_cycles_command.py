@@ -99,6 +99,34 @@ def test_what_was_inlined_is_listed_below_its_function_and_the_line_that_calls_i
     assert " mul w0, w0, w8 " in shown.splitlines()[at + 1]
 
 
+def test_branches_name_the_line_that_they_go_to_wherever_they_are_shown(source: Path, tmp_path: Path) -> None:
+    """Of a log for Konata every instruction has its address, and branches keep those."""
+    asked = (source, "twice", "1,2,3,4,5,6,7,8,9", "zeros:9", 9, "--core", "cortex-a55", "--opt", "O1")
+    page = tmp_path / "page.html"
+    shown = cycles(*asked, "--timeline", "--advise", "--html", page).stdout
+    (result,) = json.loads(cycles(*asked, "--json").stdout)["results"]
+    branches = [row["text"] for row in result["instructions"] if re.match("b[. ]|cb", row["text"])]
+    assert len(branches) > 1
+    assert {text.split()[-1] for text in branches} <= {"functions.c:6", "functions.c:7"}
+    for told in (shown, page.read_text(), json.dumps(result)):
+        assert re.findall(r"\bb\.\w\w functions\.c:6", told)
+        assert re.findall(r"\b(?:b|b\.\w\w|cbn?z \w+,) #\w+", told) == []
+
+
+def test_a_branch_that_is_waited_for_is_called_as_it_is_listed(source: Path) -> None:
+    asked = (source, "twice", "1,2,3,4,5,6,7,8,9", "zeros:9", 9, "--core", "cortex-a55", "--opt", "O1")
+    shown = cycles(*asked, "--timeline", "--cold").stdout
+    assert "b.cond" not in shown
+    assert re.search(r"^mispredicted .*: b\.\w\w \(line 6\)", shown, re.MULTILINE)
+    assert re.search(r"mispredicted \[\d+\] b\.\w\w$", shown, re.MULTILINE)
+
+
+def test_a_branch_of_assembly_names_the_label_that_it_goes_to(tmp_path: Path) -> None:
+    path = tmp_path / "loop.s"
+    path.write_text(CHAIN.replace(".Lchain", "chain"))
+    assert on_n1(path)[0]["sample"]["instructions"][-1]["text"] == "b.ne chain"
+
+
 def test_in_brief_a_core_has_a_line(chain: Path) -> None:
     shown = cycles(chain, "--core", "cortex-a55,neoverse-n1", "--brief")
     lines = [line.split() for line in shown.stdout.splitlines() if line.strip()]
@@ -529,7 +557,7 @@ def test_a_perfetto_trace_is_written(chain: Path, tmp_path: Path) -> None:
 def test_a_trace_that_cannot_be_made_is_a_lack_of_the_environment(
     chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(_: object) -> bytes:
+    def missing(*_: object) -> bytes:
         raise PerfettoMissing("a trace needs a package")
 
     monkeypatch.setattr(sim.command.running.cycles, "render_perfetto", missing)

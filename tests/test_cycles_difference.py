@@ -116,3 +116,10 @@ def test_a_gain_is_explained_by_what_went_away_and_a_loss_by_what_came(tmp_path:
     assert gain.reason_before.startswith("waits for v0 ")
     assert gain.reason == f"was: {gain.reason_before}"
     assert loss.reason == loss.reason_after == gain.reason_before
+
+
+@pytest.mark.parametrize("branch", ["b.ne loop", "cbnz x0, loop", "tbz x0, #40, loop"])
+def test_a_branch_that_goes_elsewhere_is_the_same_instruction(branch: str, tmp_path: Path) -> None:
+    text = CHAIN.replace("b.ne loop", branch)
+    before, after = timed(tmp_path, text), timed(tmp_path, f"    nop\n    nop\n{text}".replace("loop", "again"))
+    assert all(one.before and one.after for one in differences(before, after))

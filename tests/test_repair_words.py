@@ -14,6 +14,7 @@ from sim.check.repair.place import find_fault
 from sim.check.vectors import make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.machine.machine import Machine
+from sim.toolchain.branches import is_before_loop, with_targets
 from sim.toolchain.compilers import build, build_text
 from sim.toolchain.dwarf.stack_variables import stack_variables
 from sim.toolchain.image import Image
@@ -141,9 +142,9 @@ def test_a_branch_is_told_by_where_it_goes(tmp_path: Path) -> None:
         f"bic w0, w0, #{line:#x}": f"bic w0, w0, #{line:#x}",
         "b #0x10": "b 0x10",
     }.items():
-        assert image.with_target(text) == told
+        assert with_targets(text, image) == told
     stripped = build_text(SOURCE, ".c", "-O0", "-g0")
-    assert stripped.with_target(f"b #{stripped.symbol('bounded').address + 8:#x}") == "b bounded+0x8"
+    assert with_targets(f"b #{stripped.symbol('bounded').address + 8:#x}", stripped) == "b bounded+0x8"
 
 
 def test_of_faults_on_several_lines_it_is_said_which_calls_which() -> None:
@@ -168,7 +169,7 @@ def test_what_a_loop_computes_once_stands_in_front_of_it(tmp_path: Path) -> None
         image = build(tmp_path / "h.c", level)
         start = image.symbol("kernel").address
         addresses = range(start, start + len(image.code_of("kernel")), 4)
-        before = [at for at in addresses if image.is_before_loop(at)]
+        before = [at for at in addresses if is_before_loop(at, image)]
         told = texts_of(image, "kernel").split("; ")
         (scale,) = (
             at for at, text in zip(addresses, told, strict=True) if re.fullmatch(r"ldr w\d+, \[x\d, #4\]", text)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from isa.instruction import Instruction
+from sim.toolchain.branches import with_targets
 from sim.toolchain.image import Image
 
 _CONDITIONAL: Final = ("b.", "cbz", "cbnz", "tbz", "tbnz")
@@ -80,7 +81,7 @@ def code_coverage(image: Image, went: Collection[tuple[int, int]], at: Callable[
     for pc in hit:
         instruction = at(pc)
         if instruction.form.name.startswith(_CONDITIONAL):
-            target = image.with_target(instruction.text).split()[-1]
+            target = with_targets(instruction.text, image).split()[-1]
             names[pc] = f"{image.place_of(pc)} {instruction.text.split()[0]} to {target}"
     alike = Counter(names.values())
     for pc, next_pc in sorted(pair for pair in went if pair[0] in names):

@@ -31,6 +31,7 @@ from sim.check.vectors import Vectors, call_seed
 from sim.explanation.of_kernel.kernel import explain_kernel
 from sim.kernels.kernel import Kernel, KernelError
 from sim.machine.errors import ExecutionError
+from sim.toolchain.branches import with_targets
 from sim.toolchain.compilers import ASSEMBLY, is_source
 from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
@@ -246,7 +247,7 @@ class JobRun:
         if node is not None:
             instruction, pc, source = node.recorded.occurrence.instruction.text, node.recorded.pc, "intrinsics"
             if self._image is not None and pc is not None:
-                instruction = self._image.with_target(instruction)
+                instruction = with_targets(instruction, self._image)
                 source, inlined = self._image.place_of(pc), self._image.inlined_at(pc)
         outputs = [result.outputs[lane.engine] for result in self._results]
         sets = self._vectors.inputs  # where one stands twice, its lanes are the same

@@ -12,6 +12,8 @@ from sim.cycles.result import TimedResult
 from sim.timing.analysis.report import InstructionRow
 
 _REGISTER: Final = re.compile(r"\b[vqdshbxw][0-9]{1,2}\b")
+_BRANCH: Final = re.compile(r"^(bl? |bc?\.\w+ |[ct]bn?z .*, ).*")
+"""Up to the place that it goes to, which the versions have elsewhere."""
 
 
 class InstructionDifference(NamedTuple):
@@ -62,7 +64,7 @@ def _charged(result: TimedResult) -> list[InstructionRow]:
 
 
 def _shapes(rows: Sequence[InstructionRow]) -> list[str]:
-    return [_REGISTER.sub("r", row.text.partition("#")[0] if row.text.startswith("b") else row.text) for row in rows]
+    return [_REGISTER.sub("r", _BRANCH.sub(r"\1", row.text)) for row in rows]
 
 
 def _between(before: InstructionRow | None, after: InstructionRow | None) -> InstructionDifference:

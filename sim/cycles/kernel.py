@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -61,11 +62,14 @@ def advise(result: TimedResult) -> list[Advice]:
     tried.
     """
     core, stream = result.schedule.core, result.schedule.stream
+    hottest, loop = result.report.hottest, hottest_loop(stream)
     if result.loop:
-        return tried_changes(result.loop.loop, core, result.loop.count)
-    hottest = result.report.hottest
-    loop = hottest_loop(stream)
-    return tried_changes(loop, core, hottest.iterations) if loop and hottest else tried_changes(stream, core)
+        tried = tried_changes(result.loop.loop, core, result.loop.count)
+    elif loop and hottest:
+        tried = tried_changes(loop, core, hottest.iterations)
+    else:
+        tried = tried_changes(stream, core)
+    return [replace(one, what=result.told(one.what)) for one in tried]
 
 
 SWEEPS: Final = ("alignment", "cache")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from sim.cycles.branches import Branches, branches_in_words
@@ -23,6 +24,7 @@ from sim.timing.model.core import Core
 from sim.timing.model.schedule import Schedule
 from sim.timing.native.library import why_not
 from sim.timing.native.scheduling import NATIVE_FROM, schedule
+from sim.toolchain.branches import with_targets
 from sim.toolchain.compilers import ASSEMBLY, is_source
 from sim.toolchain.image import Image
 
@@ -34,6 +36,8 @@ _NAMES: Final = ("name", "core", "core_title", "core_error")
 
 Source = Callable[[str], str]
 """The text of a source line by its place, such as "kernel.c:41"; "" where it is not known."""
+Told = Callable[[str], str]
+"""The text of an instruction with the place that a branch goes to, in the place of its address."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,7 @@ class LoopResult:
 class TimedResult:
     """What was timed on a core.  Of a loop, schedule and report are those of its first iterations.
 
+    `told` makes the texts of instructions ready to be read: in those of the report branches name places already.
     `branches` are those of a call, `notes` what must be known to read the figures, in sentences.  `llvm_mca` is what it
     says of the same, or the sentence why it does not; None if it was not asked.
     """
@@ -119,6 +124,7 @@ class TimedResult:
     schedule: Schedule
     report: CyclesReport
     source: Source
+    told: Told = str
     loop: LoopResult | None = None
     branches: Branches | None = None
     notes: tuple[str, ...] = ()
@@ -195,7 +201,7 @@ def time_on(timed: Timed, core: Core, conditions: Conditions = USUAL) -> TimedRe
 
 def _call_on(timed: TimedCall, core: Core, conditions: Conditions) -> TimedResult:
     found = schedule(timed.stream, core, warm=conditions.warm, caches=conditions.caches)
-    made = _with_calls(report(timed.title, found, _lines(timed), timed.elements or None), timed.image)
+    made = _of_image(report(timed.title, found, _lines(timed), timed.elements or None), timed.image)
     branches = timed.branches if conditions.warm else timed.branches.untrained
     said = (branches_in_words(branches, conditions.warm),) if branches.executed else ()
     source, slow = source_of(timed.image), len(timed.stream) >= NATIVE_FROM and why_not()
@@ -206,6 +212,7 @@ def _call_on(timed: TimedCall, core: Core, conditions: Conditions) -> TimedResul
         schedule=found,
         report=made,
         source=source,
+        told=_told(timed.image),
         branches=branches,
         notes=(*said, *timed.notes, *without),
     )
@@ -226,13 +233,14 @@ def _loop_on(timed: TimedLoop, core: Core) -> TimedResult:
         elements=elements,
         copies=timed.copies,
     )
-    made = _with_calls(report(timed.title, first, _lines(timed), some * timed.elements or None), timed.image)
+    made = _of_image(report(timed.title, first, _lines(timed), some * timed.elements or None), timed.image)
     return TimedResult(
         title=timed.title,
         call="",
         schedule=first,
         report=made,
         source=source_of(timed.image),
+        told=_told(timed.image),
         loop=loop,
         notes=(ASSUMED,),
     )
@@ -242,15 +250,27 @@ def _lines(timed: Timed) -> Lines:
     return lines_of(timed.image) if timed.image else no_lines
 
 
-def _with_calls(made: CyclesReport, image: Image | None) -> CyclesReport:
-    """With the calls by which inlined instructions came where they are."""
+def _told(image: Image | None) -> Told:
+    return partial(with_targets, image=image) if image else str
+
+
+def _of_image(made: CyclesReport, image: Image | None) -> CyclesReport:
+    """With the places that branches go to, and the calls by which inlined instructions came where they are."""
     if image is None:
         return made
-    rows = []
+    rows, told = [], _told(image)
     for row in made.instructions:
         calls = image.inlined_calls(row.pc) if row.pc is not None else ()
-        rows.append(replace(row, inlined=f"{calls[0].function} at {calls[-1].line}") if calls else row)
-    return replace(made, instructions=tuple(rows))
+        rows.append(
+            replace(row, text=told(row.text), inlined=f"{calls[0].function} at {calls[-1].line}" if calls else "")
+        )
+    again = made.repeated
+    return replace(
+        made,
+        instructions=tuple(rows),
+        critical_path=tuple(row._replace(text=told(row.text)) for row in made.critical_path),
+        repeated=again and again._replace(steps=tuple(map(told, again.steps))),
+    )
 
 
 def beside(result: TimedResult, timed: Timed, tool: LlvmMca) -> TimedResult:

@@ -44,11 +44,6 @@ _READS_THREAD_POINTER = re.compile(rb"[\x40-\x5f]\xd0\x3b\xd5")  # MRS of TPIDR_
 _PROGRAM_HEADER, _SECTION_HEADER = 56, 64  # sizes of Elf64_Phdr and Elf64_Shdr, System V ABI chapter 4
 _PERMISSION_BITS = {"r": 4, "w": 2, "x": 1}  # PF_R, PF_W, PF_X
 _SYMBOL_TYPES = ("STT_FUNC", "STT_OBJECT", "STT_NOTYPE")
-_BRANCH = re.compile(
-    r"\b(?P<branch>(?:bl?|bc?\.[a-z]{2}|cbn?z [wx]\w+,|tbn?z [wx]\w+, #\w+,) )#(?P<address>0x[0-9a-f]{1,16})\b"
-)
-_CONDITIONAL = ((0xFF00_0000, 0x5400_0000, 19), (0x7E00_0000, 0x3400_0000, 19), (0x7E00_0000, 0x3600_0000, 14))
-"""B.cond, CBZ and TBZ with their opposites: mask, value, and how many bits from bit 5 on say where they go (C6.2)."""
 _Result = TypeVar("_Result")
 
 
@@ -305,53 +300,12 @@ class Image:
             return f"near {self.lines[last][2]}"
         return f"{name}+{address - start:#x}" if name else f"{address:#x}"
 
-    def with_target(self, text: str) -> str:
-        """Text with the place where branches in it go, in the place of their addresses: "b.hs kernel.c:43" of
-        "b.hs #0x1107c", "bl round" of "bl #0x11004"; any other is as it was.
-        """
-        return _BRANCH.sub(lambda found: f"{found['branch']}{self._target_of(int(found['address'], 16))}", text)
-
-    def _target_of(self, address: int) -> str:
-        first = bisect_right(self._starts, (address, ""))
-        begun = [name for start, name in self._starts[first : first + 1] if start == address and name[0] != "."]
-        return begun[0] if begun else self.place_of(address)
-
     def function_at(self, address: int) -> str:
         """The name of the function that an instruction is in; "" where nothing before it in its segment has one."""
         places = next((places for places in self._code if address in places), range(0))
         last = bisect_right(self._starts, address, key=lambda entry: entry[0])
         names = (name for start, name in reversed(self._starts[:last]) if start in places and name[0] != ".")
         return next(names, "")
-
-    def is_before_loop(self, address: int) -> bool:
-        """Whether an instruction stands in front of a loop that has the same line: optimizers put there what any line
-        of the loop computes once, and give it that one or none.
-        """
-        line = self.place_of(address).removeprefix("near ")
-        function = self.function_at(address)
-        if function not in self._loops_of:
-            self._loops_of[function] = self._loops(function)
-        of_line = [loop for loop in self._loops_of[function] if str(self.source_line(loop[-1])) == line]
-        return any(loop.start > address for loop in of_line) and not any(address in loop for loop in of_line)
-
-    @cached_property
-    def _loops_of(self) -> dict[str, list[range]]:
-        """Those of the functions that were asked for."""
-        return {}
-
-    def _loops(self, function: str) -> list[range]:
-        """From where each branch on a condition that goes back in a function leads, to that branch."""
-        if function not in self.symbols:
-            return []
-        start, code = self.symbols[function].address, self.code_of(function)
-        found = []
-        for at in range(0, len(code) - len(code) % 4, 4):
-            word = int.from_bytes(code[at : at + 4], "little")
-            for mask, value, bits in _CONDITIONAL:
-                offset = word >> 5 & (1 << bits) - 1
-                if word & mask == value and offset >> bits - 1:  # it is below zero
-                    found.append(range(start + at + 4 * (offset - (1 << bits)), start + at + 4, 4))
-        return found
 
     def full_place_of(self, address: int) -> str:
         """The source line with the calls by which it came there, if it was inlined: `place_of` and `inlined_at`."""

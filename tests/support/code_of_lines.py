@@ -43,11 +43,9 @@ class OfLines:
         """Of no variables."""
         return []
 
-    def with_target(self, text: str) -> str:
-        return text
-
-    def is_before_loop(self, pc: int) -> bool:
-        return False
+    def function_at(self, pc: int) -> str:
+        """Nothing here is in a loop of a function."""
+        return ""
 
     def inlined_at(self, pc: int) -> str:
         return ""

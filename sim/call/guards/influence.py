@@ -30,6 +30,7 @@ from sim.call.native.follower import Follower
 from sim.kernels.extent import element_name
 from sim.machine.errors import ExecutionError
 from sim.machine.trace import Step
+from sim.toolchain.branches import with_targets
 
 LONGEST_TRACE = 1_000_000
 """Steps in which the first use is looked for."""
@@ -184,7 +185,7 @@ class _Repetition:
         if use.branch is None:
             return "decided whether the call goes on"
         image = self._caller.image
-        went = image.with_target(use.branch.instruction.text)
+        went = with_targets(use.branch.instruction.text, image)
         return f"decided where {went} ({image.full_place_of(use.branch.pc)}) went"
 
     def at(self, step: Step | None, kind: Kind, said: str, breach: Breach) -> GuardFinding:

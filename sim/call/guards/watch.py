@@ -16,6 +16,7 @@ from sim.machine.errors import AlignmentFault, ExecutionError, MemoryFault, Unpr
 from sim.machine.machine import Machine
 from sim.machine.registers import RegisterStorage
 from sim.machine.trace import Step
+from sim.toolchain.branches import is_before_loop
 from sim.toolchain.image import Image
 
 Repeat = Callable[[], Iterable[Step]]
@@ -180,7 +181,7 @@ class Watch:
         return self._finding(breach, step.instruction.text, step.pc)
 
     def _finding(self, breach: Breach, instruction: str, pc: int) -> GuardFinding:
-        once = f"; it stands {IN_FRONT}" if self._image.is_before_loop(pc) else ""
+        once = f"; it stands {IN_FRONT}" if is_before_loop(pc, self._image) else ""
         return GuardFinding(
             kind=breach.kind,
             says=f"{breach.says}{once}",

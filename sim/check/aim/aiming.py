@@ -34,6 +34,7 @@ from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.tolerance import agreement, all_agree
 from sim.processes import memory_limited
 from sim.symbolic.following.lookout import Goal
+from sim.toolchain.branches import with_targets
 from sim.toolchain.dwarf.function_types import require_fit
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
@@ -214,8 +215,8 @@ class _Target:
                 build=title,
                 place=self._image.place_of(one.pc),
                 kind=one.kind,
-                instruction=self._image.with_target(one.original.text),
-                instead=self._image.with_target(one.instruction.text),
+                instruction=with_targets(one.original.text, self._image),
+                instead=with_targets(one.instruction.text, self._image),
                 shown=shown,
                 impossible=differing(one) in self._never,
             )

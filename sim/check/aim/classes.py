@@ -22,6 +22,7 @@ from sim.check.operand_classes import OperandClass, class_conditions, vector_ari
 from sim.prove.claim import any_of
 from sim.symbolic.equality import asked
 from sim.symbolic.following.lookout import Goal
+from sim.toolchain.branches import with_targets
 from sim.toolchain.image import Image
 
 LOOKED_FOR: Final[tuple[OperandClass, ...]] = ("tie", "saturated low", "saturated high", "wrapped")
@@ -104,7 +105,7 @@ class ClassesMet:
         """Every class with what there is to say of it, by address."""
         return [
             OperandsMet(
-                build, image.place_of(pc), image.with_target(self._instructions[pc].text), name,
+                build, image.place_of(pc), with_targets(self._instructions[pc].text, image), name,
                 name not in self._open[pc], self._never.get(goal, ""),
             )
             for pc, goals in self._goals.items()

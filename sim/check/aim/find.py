@@ -44,6 +44,7 @@ from sim.symbolic.following.lookout import Goal
 from sim.symbolic.kernel_proof import Shape
 from sim.symbolic.reference import TracedReference, traced_reference
 from sim.symbolic.simplify import SIMPLIFIER
+from sim.toolchain.branches import with_targets
 from sim.toolchain.image import Image
 
 NAMES: Final[tuple[str, ...]] = (*get_args(OperandClass), *get_args(Direction))
@@ -297,7 +298,7 @@ class InputSearch:
 def _goals(image: Image, code: Mapping[int, Instruction], wanted: AtLine) -> Iterator[tuple[Goal, str]]:
     names = ("taken", "not taken") if wanted.name == BRANCH else (wanted.name,)
     for pc, instruction in code.items():
-        text = image.with_target(instruction.text)
+        text = with_targets(instruction.text, image)
         is_wanted = text.startswith(wanted.instruction) or instruction.text.startswith(wanted.instruction)
         if image.place_of(pc) == wanted.place and is_wanted:
             for name, goal in goals_of(pc, instruction, get_args(OperandClass)).items():

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Place
+from sim.toolchain.branches import is_before_loop, with_targets
 from sim.toolchain.dwarf.code_lines import SourceLine
 from sim.toolchain.dwarf.data_lines import data_lines
 from sim.toolchain.dwarf.stack_variables import stack_variables
@@ -71,13 +72,13 @@ class ExecutedCode:
         """Where an instruction is in the code, such as "kernel+0x1c (0x1101c)"."""
         return f"{self._image.place_of(pc)} ({pc:#x})"
 
-    def with_target(self, text: str) -> str:
-        """Text with the places that branches in it go to, as `Image.with_target` has them."""
-        return self._image.with_target(text)
+    def with_targets(self, text: str) -> str:
+        """Text with the places that branches in it go to, in the place of their addresses."""
+        return with_targets(text, self._image)
 
     def is_before_loop(self, pc: int) -> bool:
-        """Whether an instruction may be of any line of a loop, as `Image.is_before_loop` says."""
-        return self._image.is_before_loop(pc)
+        """Whether an instruction may be of any line of a loop that it stands in front of."""
+        return is_before_loop(pc, self._image)
 
     def inlined(self, line: str, changed: Iterable[int]) -> str:
         """By which calls the code of a line came into its function, or those of its instructions that are changed."""
@@ -177,8 +178,7 @@ class ExecutedCode:
 
     def function(self, pc: int) -> str:
         """The name of the function that an instruction is in; "" where it has none."""
-        start = self.start(pc)
-        return next((symbol.name for symbol in self._image.symbols.values() if symbol.address == start), "")
+        return self._image.function_at(pc)
 
     def is_signed(self, pc: int, slot: int) -> bool:
         """Whether a variable of the function that an instruction is in has a sign: a short one, by how it is loaded."""

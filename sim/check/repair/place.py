@@ -108,9 +108,12 @@ def fault_of_build(
     repairs = find_repairs(code, trials, one_computes)
     suspects = _Lines(code, trials, repairs)
     lines = tuple(dict.fromkeys(line for repair in repairs for line in suspects.of(repair)))
-    told = [" and ".join(_told(code, change) for change in repair.changes) for repair in repairs]
+    told = []
+    for repair in repairs:
+        words = ((code.with_targets(str(change)), code.told(change.pc)) for change in repair.changes)
+        told.append(" and ".join(text + (f" ({variables})" if variables else "") for text, variables in words))
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
-    first = code.with_target(repairs[0].changes[0].original.text) if repairs else ""
+    first = code.with_targets(repairs[0].changes[0].original.text) if repairs else ""
     changed = dict.fromkeys(code.address(repair.changes[0].pc) for repair in repairs[:TOLD])
     pcs = [change.pc for repair in repairs for change in repair.changes]
     shown = lines if len(lines) <= MOST else ()
@@ -120,12 +123,6 @@ def fault_of_build(
         inlined=tuple(code.inlined(line, pcs) for line in shown),
         roles=suspects.roles(shown, is_optimized=build != "-O0"),
     )  # fmt: skip
-
-
-def _told(code: ExecutedCode, change: Alternative) -> str:
-    """A change in words, with the variables that its instruction works on and the line that a branch goes to."""
-    variables = code.told(change.pc)
-    return code.with_target(str(change)) + (f" ({variables})" if variables else "")
 
 
 class _Use(NamedTuple):

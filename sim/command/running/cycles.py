@@ -135,7 +135,7 @@ def cycles(
     first = groups[0][0]
     only = f", which shows {first.title} only," if len(groups) > 1 else ""
     _draw(kanata_file, lambda: render_kanata(first.schedule).encode(), only, "Konata")
-    _draw(perfetto_file, lambda: render_perfetto(first.schedule), only, "ui.perfetto.dev")
+    _draw(perfetto_file, lambda: render_perfetto(first.schedule, first.told), only, "ui.perfetto.dev")
     every = [result for group in groups for result in group]
     heading = f"{title}: {', '.join(group[0].title for group in groups)}"
     calls = "; ".join(dict.fromkeys(group[0].call for group in groups if group[0].call))
@@ -187,7 +187,7 @@ def cycles(
     for lack in lacked:
         typer.echo(str(lack))
     for one in every if timeline else ():
-        print_shown(partial(show_timeline, one.schedule, first=steady_start(one), title=one.title))
+        print_shown(partial(show_timeline, one.schedule, first=steady_start(one), title=one.title, told=one.told))
 
 
 def _timed(

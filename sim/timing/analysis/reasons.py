@@ -97,7 +97,7 @@ class Site:
     @property
     def mnemonic(self) -> str:
         """What stands first in its text."""
-        return self.instruction.form.mnemonic
+        return self.instruction.text.partition(" ")[0]
 
     def described(self, lines: Lines) -> str:
         """Mnemonic and place: `sqrdmulh (line 12)`; the address, or the text, where there is no line."""

@@ -9,6 +9,7 @@ from isa.decode import decode
 from isa.errors import LanewiseError
 from isa.instruction import Instruction
 from isa.table import UnknownInstruction
+from sim.toolchain.branches import branch_target
 from sim.toolchain.image import Image, ImageError
 
 CONDITIONAL = ("b.cond", "cbz", "cbnz", "tbz", "tbnz")
@@ -60,13 +61,6 @@ def find_body(image: Image, label: str | None = None) -> Body:
     return _body(image, code, head, last)
 
 
-def branch_target(instruction: Instruction) -> int | None:
-    """Where a branch to an address that it names leads, calls left out; None for other instructions."""
-    if instruction.form.mnemonic not in ("b", *CONDITIONAL):
-        return None
-    return int(instruction.text.rpartition("#")[2], 0)
-
-
 def _body(image: Image, code: _Code, head: int, last: int) -> Body:
     inner = [target for pc, target in _backward(code) if head < target and pc < last]
     if inner:
@@ -86,7 +80,7 @@ def _body(image: Image, code: _Code, head: int, last: int) -> Body:
 def _backward(code: _Code) -> Iterator[tuple[int, int]]:
     """The branches back to an instruction of the code: their addresses and targets."""
     for pc, one in code.items():
-        target = branch_target(one) if isinstance(one, Instruction) else None
+        target = branch_target(one.text) if isinstance(one, Instruction) else None
         if target is not None and target in code and target <= pc:
             yield pc, target
 

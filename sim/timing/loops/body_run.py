@@ -10,8 +10,9 @@ from sim.machine.errors import ExecutionError, MemoryFault
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE
 from sim.timing.loops.base_registers import BaseRegisters
-from sim.timing.loops.body import CONDITIONAL, BareLoopError, Body, branch_target
+from sim.timing.loops.body import CONDITIONAL, BareLoopError, Body
 from sim.timing.model.stream import Executed, executed
+from sim.toolchain.branches import branch_target
 
 _SPACING = 0x100_0000_0000
 """Bytes from the memory of one register to that of the next: more than a loop walks through."""
@@ -70,7 +71,7 @@ class BodyRun:
                 self._machine.write(place, pointer)
                 ((address, _),) = step.reads_memory
                 self._machine.memory.write(address + offset, pointer.to_bytes(8, "little"))
-        target, addresses = branch_target(step.instruction), self._body.addresses
+        target, addresses = branch_target(step.instruction.text), self._body.addresses
         if step.pc == self._body.last and target is not None:
             step = step._replace(next_pc=target)
         elif step.pc != self._body.last:

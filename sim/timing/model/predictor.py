@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from isa.instruction import Instruction
 from isa.lane import Place
 from sim.timing.model.stream import Executed
+from sim.toolchain.branches import branch_target
 
 HISTORIES = (0, 8, 32)
 """Directions of earlier branches that an entry is told apart by."""
@@ -29,8 +30,9 @@ def has_direction(instruction: Instruction) -> bool:
 
 
 def goes_back(instruction: Instruction, pc: int) -> bool:
-    """Whether a direct branch at an address leads to before it, or to itself: the target is last in its text."""
-    return int(instruction.text.split("#")[-1], 0) <= pc
+    """Whether a direct branch at an address leads to before it, or to itself."""
+    target = branch_target(instruction.text)
+    return target is not None and target <= pc
 
 
 class Predictor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Final, NamedTuple
@@ -44,7 +44,7 @@ class Section:
     """What a page says of one core.
 
     `figures` are the (name, value) that are read first, `notes` whole sentences.  `bounded` says what the bounds are
-    those of.  `shown` are the instructions of the timeline.
+    those of.  `shown` are the instructions of the timeline, whose texts `told` makes ready to be read.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Section:
     listing: Sequence[ListingLine]
     schedule: Schedule
     shown: range
+    told: Callable[[str], str] = str
 
 
 def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
@@ -74,7 +75,7 @@ def _section(place: int, one: Section) -> str:
         f'<div><span class="soft">{escape(name)}</span><b>{escape(value)}</b></div>' for name, value in one.figures
     )
     legend = "".join(f'<span><i class="{look}"></i>{escape(meaning)}</span>' for look, meaning in LEGEND)
-    rows = "".join(f"<div>{name}</div>" for name in names(one.schedule, one.shown))
+    rows = "".join(f"<div>{name}</div>" for name in names(one.schedule, one.shown, one.told))
     most = max((line.cycles for line in one.listing if not line.source), default=0) or 1
     listing = []
     for line in one.listing:
@@ -86,7 +87,7 @@ def _section(place: int, one: Section) -> str:
         listing.append(f'{row}{hot}{numbers}{code}<td class="why">{escape(line.why)}</td></tr>')
     heads = "<tr>" + "".join(f"<th>{name}</th>" for name in _COLUMNS) + "</tr>"
     lines = "\n".join(listing)
-    timeline = draw_timeline(one.schedule, one.shown)
+    timeline = draw_timeline(one.schedule, one.shown, one.told)
     return f"""<section id="core-{place}"><h2>{escape(one.name)}</h2>
 <div class="figures">{figures}</div>
 {"".join(f'<p class="soft note">{escape(note)}</p>' for note in one.notes)}

@@ -63,7 +63,7 @@ def section_of_result(result: TimedResult) -> Section:
 
     Raises ValueError if empty.
     """
-    section = section_of(result.report, result.schedule, result.source)
+    section = replace(section_of(result.report, result.schedule, result.source), told=result.told)
     name, said = f"{result.title} on {section.name}", [f"{note[0].upper()}{note[1:]}." for note in result.notes]
     loop = result.loop
     if loop is None:

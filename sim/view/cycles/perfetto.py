@@ -5,6 +5,7 @@ The format: https://perfetto.dev/docs/reference/synthetic-track-event.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from isa.errors import MISSING, LanewiseError, pip_install
@@ -23,8 +24,10 @@ class PerfettoMissing(LanewiseError):
     exit_code = MISSING
 
 
-def render_perfetto(schedule: Schedule) -> bytes:
-    """The trace: `sim.view.cycles.tracks` below one track named after the core.  Raises PerfettoMissing."""
+def render_perfetto(schedule: Schedule, told: Callable[[str], str] = str) -> bytes:
+    """The trace: `sim.view.cycles.tracks` below one track named after the core; `told` makes the texts of instructions
+    ready to be read.  Raises PerfettoMissing.
+    """
     try:
         from perfetto.trace_builder.proto_builder import TraceProtoBuilder
     except ImportError:
@@ -32,7 +35,7 @@ def render_perfetto(schedule: Schedule) -> bytes:
         raise PerfettoMissing(f"a Perfetto trace needs the package perfetto: {install}") from None
     builder = TraceProtoBuilder()
     _describe(builder, _CORE, schedule.core.title)
-    for uuid, (name, slices) in enumerate(tracks(schedule).items(), _CORE + 1):
+    for uuid, (name, slices) in enumerate(tracks(schedule, told).items(), _CORE + 1):
         _describe(builder, uuid, name, _CORE)
         for piece in slices:
             begin = _event(builder, uuid, piece.start)

@@ -39,7 +39,7 @@ def reason_text(schedule: Schedule, number: int, stall: Stall) -> str:
     if stall.cause == number:
         cause = "itself"
     elif stall.cause >= 0:
-        cause = f"[{stall.cause}] {schedule.stream[stall.cause].instruction.form.mnemonic}"
+        cause = f"[{stall.cause}] {schedule.stream[stall.cause].instruction.text.partition(' ')[0]}"
     else:
         cause = "others"
     return _WORDS[stall.kind].format(what=stall.what, cause=cause)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from textwrap import wrap
 from typing import Final, NamedTuple
@@ -35,14 +35,24 @@ class _Layout(NamedTuple):
     scale: int
 
 
-def show_timeline(schedule: Schedule, console: Console, *, first: int = 0, rows: int = ROWS, title: str = "") -> None:
+def show_timeline(
+    schedule: Schedule,
+    console: Console,
+    *,
+    first: int = 0,
+    rows: int = ROWS,
+    title: str = "",
+    told: Callable[[str], str] = str,
+) -> None:
     """Print `rows` instructions from number `first` on: a column for each cycle; what held them up at the right.
 
     A title stands above, after an empty line.  Where the cycles are more than the console has columns, a new block
     starts at a later cycle; where few instructions already take more, a column is several cycles, and its letter the
-    most telling of them.  Raises ValueError where there is nothing to show.
+    most telling of them.  `told` makes the texts of instructions ready to be read.  Raises ValueError where there is
+    nothing to show.
     """
-    shown = [row_of(schedule, number) for number in window(schedule, first, rows)]
+    found = (row_of(schedule, number) for number in window(schedule, first, rows))
+    shown = [row._replace(text=told(row.text)) for row in found]
     label, text, reason = (max(len(getattr(row, part)) for row in shown) for part in ("label", "text", "reason"))
     free = max(console.width - label - _GAPS, 3)
     # reasons and texts leave the cycles a third of a narrow terminal

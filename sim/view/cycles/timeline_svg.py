@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Final, NamedTuple
 
@@ -49,8 +49,11 @@ class _Window(NamedTuple):
         return HEAD + (number - self.numbers.start + 0.5) * ROW
 
 
-def draw_timeline(schedule: Schedule, numbers: range) -> str:
-    """These instructions, a row each, a cycle every 11 pixels; hovering names reasons; lines lead from results."""
+def draw_timeline(schedule: Schedule, numbers: range, told: Callable[[str], str] = str) -> str:
+    """These instructions, a row each, a cycle every 11 pixels; hovering names reasons; lines lead from results.
+
+    `told` makes the texts of instructions ready to be read.
+    """
     start = schedule.entered[numbers.start - 1] if numbers.start else 0
     window = _Window(numbers, start, max(schedule.retired[number] for number in numbers))
     width, bottom = window.x(window.end) + _MARGIN, HEAD + ROW * len(numbers)
@@ -66,7 +69,7 @@ def draw_timeline(schedule: Schedule, numbers: range) -> str:
                 x, y = window.x(part.start), window.middle(number) - height / 2
                 reason = reason_text(schedule, number, part.stall)
                 title = (
-                    f"[{number}] {schedule.stream[number].instruction.text}: {part.activity}, "
+                    f"[{number}] {told(schedule.stream[number].instruction.text)}: {part.activity}, "
                     f"cycles {part.start} to {part.end}{f' ({reason})' if reason else ''}"
                 )
                 lines.append(
@@ -82,6 +85,6 @@ def draw_timeline(schedule: Schedule, numbers: range) -> str:
     return "\n".join([*lines, "</svg>"])
 
 
-def names(schedule: Schedule, numbers: Sequence[int]) -> list[str]:
+def names(schedule: Schedule, numbers: Sequence[int], told: Callable[[str], str] = str) -> list[str]:
     """What stands left of the rows: number and text, escaped for HTML."""
-    return [f"<b>[{n}]</b> {escape(schedule.stream[n].instruction.text)}" for n in numbers]
+    return [f"<b>[{n}]</b> {escape(told(schedule.stream[n].instruction.text))}" for n in numbers]

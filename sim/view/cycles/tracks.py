@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sim.timing.analysis.attribution import life
@@ -28,11 +29,12 @@ class Slice(NamedTuple):
 Tracks = dict[str, list[Slice]]
 
 
-def tracks(schedule: Schedule) -> Tracks:
+def tracks(schedule: Schedule, told: Callable[[str], str] = str) -> Tracks:
     """By name and in the order of time: what entered, by slot of its cycle; what held up the entry; every pipe.
 
     Slices of one track never overlap.  Arrows join an instruction with those that waited for its result: the first
-    slices of their pipes, or those of their entry where they need no pipe.
+    slices of their pipes, or those of their entry where they need no pipe.  `told` makes the texts of instructions
+    ready to be read.
     """
     pairs = [(producer, number) for number in range(len(schedule.stream)) for producer in producers(schedule, number)]
     arrows: list[tuple[int, ...]] = [()] * len(schedule.stream)
@@ -44,7 +46,7 @@ def tracks(schedule: Schedule) -> Tracks:
     pipes: Tracks = {pipe: [] for pipe in schedule.core.pipes}
     slot, before = 0, 0
     for number, (cycle, stall) in enumerate(zip(schedule.entered, schedule.entry_stall, strict=True)):
-        text, uses = schedule.stream[number].instruction.text, schedule.pipes[number]
+        text, uses = told(schedule.stream[number].instruction.text), schedule.pipes[number]
         waits = [part for part in life(schedule, number) if part.activity in (Activity.OPERANDS, Activity.ISSUE)]
         reasons = [(part.cycles, reason_text(schedule, number, part.stall)) for part in waits]
         note = "; ".join(f"{cycles}: {reason}" for cycles, reason in reasons if reason)
