@@ -114,10 +114,18 @@ def spread(
 def spread_here(work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result]:
     """The same in copies of this process: what it has loaded, such as a user's functions, need not be sent to them.
 
-    Raises LostProcess where one ends before its item is done: whatever ended it is not done again.  Everything is done
-    in this process where the system has no copies that are safe.
+    Raises LostProcess where one ends before its item is done: whatever ended it is not done again.
     """
-    if jobs <= 1 or sys.platform != "linux":
+    return in_copies(work, items, jobs) if jobs > 1 else map(work, items)
+
+
+def in_copies(work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result]:
+    """The same, in a copy even where one is enough: native code that it runs may crash, or spoil the copy's memory.
+
+    Raises LostProcess as `spread_here` does.  Everything is done in this process where the system has no copies that
+    are safe.
+    """
+    if sys.platform != "linux":
         yield from map(work, items)
         return
     with _executing(jobs, "fork", work) as executor:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sim.models.by_file import RUNTIMES
 from sim.models.computed import OPERATORS
 from sim.models.forward import drawn_inputs, forward
 from sim.models.network import LARGEST, ModelError, NotComputed, require_size
@@ -92,3 +94,46 @@ def test_a_file_that_names_too_many_inputs_is_refused(tmp_path: Path) -> None:
     (tmp_path / "net.tflite").write_bytes(made.content())
     with pytest.raises(ModelError, match=r"net.tflite is damaged: IndexError"):
         read_tflite(tmp_path / "net.tflite")
+
+
+def test_scales_of_a_bias_lie_along_its_only_axis(tmp_path: Path) -> None:
+    """TensorFlow's converter of 2020 states the axis of the weights: so does person_detect.tflite."""
+    made = ModelWriter()
+    made.tensor("bias", "int32", (4,), [0.1, 0.2, 0.3, 0.4], axis=3)
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    scale = read_tflite(tmp_path / "net.tflite").tensors[0].scale
+    assert scale is not None
+    assert scale.axis == 0
+    made.tensor("weights", "int8", (4, 1), [0.1, 0.2, 0.3, 0.4], axis=1)
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    with pytest.raises(ModelError, match=r"weights has 4 scales, and not as many channels: it is \[4, 1\], axis 1"):
+        read_tflite(tmp_path / "net.tflite")
+
+
+def test_an_operator_may_have_more_inputs_than_there_are_tensors(tmp_path: Path) -> None:
+    made = ModelWriter()
+    x, y = (made.tensor(name, "float32", (1, 4)) for name in ("x", "y"))
+    made.layer("UNIDIRECTIONAL_SEQUENCE_LSTM", (x, *[-1] * 23), (y,))
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    assert read_tflite(tmp_path / "net.tflite").layers[0].inputs == (0, *[-1] * 23)
+    made.layers[0]["inputs"] = (x, *[-1] * 26)
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    with pytest.raises(ModelError, match=r"net.tflite is damaged: IndexError"):
+        read_tflite(tmp_path / "net.tflite")
+
+
+def test_every_tensor_has_a_name_of_its_own(tmp_path: Path) -> None:
+    made = ModelWriter()
+    for name in ("", "x", "", "x"):
+        made.tensor(name, "int8", (1, 4), 0.1)
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    names = [tensor.name for tensor in read_tflite(tmp_path / "net.tflite").tensors]
+    assert names == ["tensor 0", "x", "tensor 2", "x (tensor 3)"]
+
+
+def test_a_runtime_that_crashes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "net.tflite").write_bytes(addition("int8", (1, 4)))
+    monkeypatch.setitem(RUNTIMES, "litert", lambda *_: os._exit(1))
+    outcome = lanewise("model", tmp_path / "net.tflite", "--against", "litert")
+    said = f"lanewise: litert did not come to an end on {tmp_path / 'net.tflite'}: its native code ended the process"
+    assert (outcome.exit_code, " ".join(outcome.stderr.split())) == (3, said)

@@ -13,7 +13,7 @@ from sim.explanation.tensor_file import read_arrays
 from sim.golden.registry.conventions import CONVENTIONS
 from sim.models.compare import tensors_by_name
 from sim.models.forward import FORWARD_CONVENTIONS, drawn_inputs, forward
-from sim.models.network import AnyArray, ModelError, Network
+from sim.models.network import AnyArray, ModelError, Network, RuntimeLost
 from sim.models.onnx_file import read_onnx
 from sim.models.recorded.beside import BesideReport, beside
 from sim.models.recorded.pictures import Picture, compared_pictures, pictures_of
@@ -24,6 +24,7 @@ from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
 from sim.models.runtimes.tflite_micro import tflite_micro_tensors
 from sim.models.tflite_file import read_tflite
+from sim.processes import LostProcess, in_copies
 
 RUNTIMES: Final[Mapping[str, Callable[[Path, Network, Mapping[int, AnyArray]], dict[int, AnyArray]]]] = {
     **{name: partial(litert_tensors, runtime=name) for name in RESOLVERS},
@@ -78,7 +79,8 @@ def compare_network(
     several of these.  What has more pictures than the network takes at once is compared picture by picture.  A runtime
     is given `inputs`, arrays by name, or numbers that are drawn from `seed`.  Of a `convention` that is expected a
     layer departs that may be it and is another.  Raises ModelError for what is not of the network and for a convention
-    that there is not, PackageMissing where a package is not installed, TensorError for a file of no arrays.
+    that there is not, PackageMissing where a package is not installed, RuntimeLost where a runtime crashes, TensorError
+    for a file of no arrays.
     """
     expected = "" if convention is None else expected_convention(convention)
     path, network = Path(file), read_network(file)
@@ -130,9 +132,22 @@ def of_runtime(
         others = ", ".join(name for name in RUNTIMES if (name in _OF_ONNX) == is_onnx)
         raise ModelError(f"{runtime} runs {'.tflite' if is_onnx else '.onnx'} files, and {file} is none: give {others}")
     inputs = [inputs_of(network, one.tensors, one.name) for one in pictures]
-    made = [RUNTIMES[runtime](file, network, given) for given in inputs]
-    found = [Picture(one.name, tensors) for one, tensors in zip(pictures, made, strict=True)]
+    found = [
+        Picture(one.name, _made_by(runtime, file, network, given)) for one, given in zip(pictures, inputs, strict=True)
+    ]
     return Side(name=runtime, pictures=found, runtime=runtime, seed=seed)
+
+
+def _made_by(runtime: str, file: Path, network: Network, given: Mapping[int, AnyArray]) -> dict[int, AnyArray]:
+    """What a runtime makes of inputs, in a copy of this process: its native code may crash, or write where it must not.
+
+    Raises RuntimeLost where it does not come to an end, and ModelError.
+    """
+    try:
+        (made,) = in_copies(partial(RUNTIMES[runtime], file, network), [given], 1)
+    except LostProcess:
+        raise RuntimeLost(f"{runtime} did not come to an end on {file}: its native code ended the process") from None
+    return made
 
 
 def _recorded(one: Recorded) -> list[tuple[str, Mapping[str, AnyArray]]]:

@@ -46,7 +46,7 @@ def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
     for number in whole:  # a bias may be a real number
         tensor = network.tensors[number] if number >= 0 else None
         if tensor is not None and tensor.dtype.startswith("float"):
-            raise NotComputed(f"{tensor.name or f'tensor {number}'} is {tensor.dtype}, not quantized")
+            raise NotComputed(f"{tensor.name} is {tensor.dtype}, not quantized")
     try:
         made = compute(network, layer, given)
         if isinstance(made, np.ndarray) and layer.options.get("FusedActivationFunction", "NONE") != "NONE":

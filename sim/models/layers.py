@@ -232,7 +232,7 @@ def centred(network: Network, layer: NetworkLayer, place: int, given: Inputs) ->
 def scale_of(tensor: NetworkTensor) -> TensorScale:
     """The scale of a tensor; raises NotComputed where it has none."""
     if tensor.scale is None:
-        raise NotComputed(f"{tensor.name or f'tensor {tensor.number}'} has no scale")
+        raise NotComputed(f"{tensor.name} has no scale")
     return tensor.scale
 
 

@@ -33,6 +33,12 @@ class PackageMissing(ModelError):
     exit_code = MISSING
 
 
+class RuntimeLost(ModelError):
+    """A runtime ended the process that it ran a network in; the message says on which file."""
+
+    exit_code = MISSING
+
+
 class NotComputed(ModelError):
     """A layer whose arithmetic is not here: the message says why."""
 
@@ -74,7 +80,7 @@ class TensorScale:
 class NetworkTensor:
     """A tensor: `data` are its numbers where the file has them, `scale` is None where it is not quantized.
 
-    `shape` is None, and `dtype` "other", where the file does not state them.
+    `shape` is None, and `dtype` "other", where the file does not state them; a `name` is never empty: "tensor 5".
     """
 
     number: int

@@ -152,7 +152,12 @@ class _GraphReader:
             if kind.HasField("shape") and all(size.HasField("dim_value") for size in kind.shape.dim):
                 shape = tuple(size.dim_value for size in kind.shape.dim)
         return NetworkTensor(
-            number=number, name=name, shape=shape, dtype=dtype, scale=self._scales.get(name), data=data
+            number=number,
+            name=name or f"tensor {number}",
+            shape=shape,
+            dtype=dtype,
+            scale=self._scales.get(name),
+            data=data,
         )
 
 

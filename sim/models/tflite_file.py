@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,6 +48,8 @@ _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Pool2DOptions": ("Padding", "StrideH", "StrideW", "FilterHeight", "FilterWidth", "FusedActivationFunction"),
 }  # fmt: skip
 """Of an operator's options what its arithmetic depends on."""
+_LEFT_OUT: Final = 24
+"""Inputs of an operator that may be no tensors: an LSTM has so many, most of which may be left out."""
 _MALFORMED: Final = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 """What the generated classes raise where an offset or a length points outside of the file."""
 
@@ -72,7 +75,13 @@ def _network(schema: Any, model: Any, path: Path, size: int) -> Network:
         raise ModelError(f"{path} has no subgraph")
     graph = model.Subgraphs(0)
     count = _at_most(graph.TensorsLength(), size // 4)
-    tensors = [_tensor(schema, model, graph.Tensors(number), number) for number in range(count)]
+    tensors, known = list[NetworkTensor](), set[str]()
+    for number in range(count):
+        tensor = _tensor(schema, model, graph.Tensors(number), number)
+        if tensor.name in known:  # what is recorded by name could be either
+            tensor = replace(tensor, name=f"{tensor.name} (tensor {number})")
+        known.add(tensor.name)
+        tensors.append(tensor)
     layers = []
     for number in range(_at_most(graph.OperatorsLength(), size // 4)):
         operator = graph.Operators(number)
@@ -98,7 +107,7 @@ def _at_most(length: int, most: int) -> int:
 
 def _places(length: int, item: Callable[[int], int], least: int, count: int) -> tuple[int, ...]:
     """Numbers of tensors that exist."""
-    found = tuple(item(k) for k in range(_at_most(length, count + 1)))
+    found = tuple(item(k) for k in range(_at_most(length, count + _LEFT_OUT)))
     if not all(least <= number < count for number in found):
         raise IndexError(found)
     return found
@@ -137,7 +146,7 @@ def _tensor(schema: Any, model: Any, tensor: Any, number: int) -> NetworkTensor:
     held = None
     if isinstance(data, np.ndarray) and data.size and dtype != "other":
         held = np.frombuffer(data.tobytes(), np.dtype(dtype).newbyteorder("<")).reshape(shape).astype(dtype)
-    name = (tensor.Name() or b"").decode("utf-8", "replace")
+    name = (tensor.Name() or b"").decode("utf-8", "replace") or f"tensor {number}"
     return NetworkTensor(
         number=number, name=name, shape=shape, dtype=dtype,
         scale=_scale(name, tensor.Quantization(), shape, dtype), data=held,
@@ -151,12 +160,14 @@ def _scale(name: str, quantization: Any, shape: tuple[int, ...], dtype: str) -> 
     zeros = np.asarray(quantization.ZeroPointAsNumpy() if quantization.ZeroPointLength() else [0], np.int64)
     zeros = np.broadcast_to(zeros, scales.shape) if zeros.size == 1 else zeros
     if (bad := scales[~(np.isfinite(scales) & (scales > 0))]).size:
-        raise ModelError(f"{name or 'a tensor'} has the scale {bad[0]:g}: it must be finite and above 0")
+        raise ModelError(f"{name} has the scale {bad[0]:g}: it must be finite and above 0")
     if zeros.shape != scales.shape:
-        raise ModelError(f"{name or 'a tensor'} has not as many scales as zero points: {scales.size} and {zeros.size}")
+        raise ModelError(f"{name} has not as many scales as zero points: {scales.size} and {zeros.size}")
     limits = np.iinfo(dtype if dtype in ("int8", "uint8", "int16") else "int32")
     if zeros.min() < limits.min or zeros.max() > limits.max:
         raise ModelError(f"a tensor of {dtype} has a zero point that is not from {limits.min:,} to {limits.max:,}")
+    if shape == scales.shape:  # of a bias some converters state the axis of the weights
+        axis = 0
     if scales.size > 1 and not (0 <= axis < len(shape) and shape[axis] == scales.size):
-        raise ModelError("a tensor has not as many scales as channels")
+        raise ModelError(f"{name} has {scales.size} scales, and not as many channels: it is {list(shape)}, axis {axis}")
     return TensorScale(scales, zeros, axis)

@@ -235,7 +235,7 @@ def _of_operands(network: Network, layer: NetworkLayer) -> Iterator[tuple[CauseK
         one_zero = len(set(tensor.scale.zero_points.tolist())) == 1
         for other in dict.fromkeys((zero + 1, zero - 1, 0)):
             if one_zero and other != zero:
-                told = f"zero point {other} instead of {zero} of {tensor.name or f'tensor {number}'}"
+                told = f"zero point {other} instead of {zero} of {tensor.name}"
                 yield "zero point", told, _with_zero_point(network, tensor, other), layer
     if len(layer.inputs) > bias and layer.inputs[bias] >= 0:
         yield "bias", "the bias left out", network, replace(layer, inputs=layer.inputs[:bias])

@@ -131,7 +131,7 @@ def _named(network: Network, given: Inputs, inputs: Sequence[int], origin: int) 
     for number in inputs:
         if origin < given[number].size:
             place = tuple(int(one) for one in np.unravel_index(origin, given[number].shape))
-            return network.tensors[number].name or f"tensor {number}", place
+            return network.tensors[number].name, place
         origin -= given[number].size
     raise AssertionError("an element of no input")
 

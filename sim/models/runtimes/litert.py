@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import shorten
 from typing import Final
 
 import numpy as np
@@ -41,5 +42,5 @@ def litert_tensors(path: Path, network: Network, inputs: Mapping[int, AnyArray],
             engine.set_tensor(number, array)
         engine.invoke()
     except (RuntimeError, ValueError) as error:
-        raise ModelError(f"LiteRT refuses {path}: {' '.join(str(error).split())}") from None
+        raise ModelError(f"LiteRT refuses {path}: {shorten(str(error), 300)}") from None
     return {**inputs, **{number: np.array(engine.get_tensor(number)) for number in network.made}}

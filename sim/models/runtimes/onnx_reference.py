@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import shorten
 
 import numpy as np
 
@@ -26,5 +27,5 @@ def onnx_reference_tensors(path: Path, network: Network, inputs: Mapping[int, An
         given = {network.tensors[number].name: array for number, array in inputs.items()}
         results = ReferenceEvaluator(model).run(names, given)
     except Exception as error:  # whatever its operators raise
-        raise ModelError(f"onnx's reference evaluator refuses {path}: {' '.join(str(error).split())}") from None
+        raise ModelError(f"onnx's reference evaluator refuses {path}: {shorten(str(error), 300)}") from None
     return {**inputs, **{number: np.asarray(result) for number, result in zip(network.made, results, strict=True)}}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import shorten
 
 import numpy as np
 
@@ -38,5 +39,5 @@ def onnxruntime_tensors(path: Path, network: Network, inputs: Mapping[int, AnyAr
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         results = session.run(names, {network.tensors[number].name: array for number, array in inputs.items()})
     except Exception as error:  # its own exceptions have no common base
-        raise ModelError(f"ONNX Runtime refuses {path}: {' '.join(str(error).split())}") from None
+        raise ModelError(f"ONNX Runtime refuses {path}: {shorten(str(error), 300)}") from None
     return {**inputs, **{number: np.asarray(result) for number, result in zip(network.made, results, strict=True)}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
+from textwrap import shorten
 from typing import Final
 
 import numpy as np
@@ -38,5 +39,5 @@ def tflite_micro_tensors(path: Path, network: Network, inputs: Mapping[int, AnyA
             engine.set_input(inputs[number], place)
         engine.invoke()
     except (RuntimeError, ValueError) as error:
-        raise ModelError(f"TensorFlow Lite Micro refuses {path}: {' '.join(str(error).split())}") from None
+        raise ModelError(f"TensorFlow Lite Micro refuses {path}: {shorten(str(error), 300)}") from None
     return {**inputs, **{number: np.array(engine.GetTensor(number, 0)["tensor_data"]) for number in network.made}}
