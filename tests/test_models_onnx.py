@@ -102,7 +102,7 @@ def test_a_product_and_an_addition_take_their_own_scales(tmp_path: Path) -> None
 def test_a_network_in_floating_point_is_skipped_with_the_reason(tmp_path: Path) -> None:
     made = OnnxWriter()
     made.nodes.append(helper.make_node("DequantizeLinear", made.scale("x", 0.5, 3), ["real"]))
-    made.nodes.append(helper.make_node("Relu", ["real"], ["y"]))
+    made.nodes.append(helper.make_node("Elu", ["real"], ["y"]))
     network = read(made.content((1, 4), "y"), tmp_path)
     names = {t.name: t.number for t in network.tensors}
     real = np.zeros((1, 4), np.float32)

@@ -136,6 +136,34 @@ def test_windows_are_added_one_behind_the_other(relu: bool, tmp_path: Path) -> N
     np.testing.assert_array_equal(made, output)
 
 
+@pytest.mark.parametrize("channels", [1, 2, 3, 7, 12])
+def test_products_of_one_pixel_are_added_by_fours(channels: int, tmp_path: Path) -> None:
+    """Each rounded, four by themselves; what is left in twos and ones. Fused in their order they are other sums."""
+    weights = np.random.default_rng(channels).integers(-127, 128, (channels, 9, 3, 5)).astype(np.int8)
+    x, to = drawn((1, channels, 1, 1)), 0.0005  # the largest is about 0.5
+    network = transposed_net(tmp_path, weights, x.shape, to=to)
+    scale, columns, expected = Fraction(float(np.float32(0.002))), {}, np.zeros((1, 9, 3, 5), np.uint8)
+    for place in np.ndindex(9, 3, 5):
+        products = [
+            float32_nearest(float32_nearest(int(weights[c][place]) * scale) * real(int(x[0, c, 0, 0])))
+            for c in range(channels)
+        ]
+        columns[place] = Fraction(0)
+        for size in (*[4] * (channels // 4), *[2] * (channels % 4 > 1), *[1] * (channels % 2)):
+            part = products.pop(0)
+            for _ in range(size - 1):
+                part = float32_nearest(part + products.pop(0))
+            columns[place] = float32_nearest(columns[place] + part)
+        expected[0][place] = quantized(columns[place], to)
+    reals = np.array([float(real(int(q))) for q in x.ravel()], np.float32).reshape(x.shape)
+    by = np.array([float(float32_nearest(int(q) * scale)) for q in weights.ravel()], np.float32).reshape(weights.shape)
+    made = transposed_in_float32.transposed_in_float32(reals, by, (1, 1), (1, 1))
+    assert [Fraction(float(one)) for one in made.ravel()] == list(columns.values())
+    assert "round_even_then_offset" in report_of(network, x, expected).conventions
+    fused = {place[:3]: one for place, one in columns_of(x, weights, 0.002).items()}
+    assert (fused != columns) is (channels > 1)
+
+
 @pytest.mark.parametrize(
     ("options", "pads"),
     [
@@ -442,7 +470,7 @@ def test_what_is_not_resized_is_named(options: dict[str, Any], reason: str, tmp_
 @pytest.mark.parametrize(
     ("image", "options", "reason"),
     [
-        ((1, 3, 1, 1), {}, "it is not of images of two pixels and more"),
+        ((1, 3, 0, 2), {}, "it is not of images"),
         ((1, 3, 2, 2), {"auto_pad": "ROUND"}, "its padding is ROUND"),
         ((1, 3, 2, 2), {"output_shape": [3, 4]}, "its output is 3 x 4, and its windows make 3 x 3"),
         ((1, 3, 2, 2), {"output_shape": [3, 0]}, "its pads leave nothing of it"),

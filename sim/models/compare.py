@@ -72,6 +72,7 @@ _OWN_KERNELS: Final = {
     **dict.fromkeys(("RESIZE_BILINEAR", "Resize"), "interpolation"),
     "BATCH_MATMUL": "product of stacks",
     **dict.fromkeys(("TRANSPOSE_CONV", "ConvTranspose"), "transposed convolution"),
+    "ReduceMean": "mean",
 }
 """Layers that are scaled as others are, but by kernels of their own: they may round otherwise."""
 _BASES: Final = 8

@@ -10,7 +10,7 @@ import numpy as np
 from sim.models.layers import Computed, Inputs, moved
 from sim.models.network import Network, NetworkLayer, NotComputed
 from sim.models.operators import onnx as onnx_layers
-from sim.models.operators import onnx_functions, onnx_reals, tflite_elements, tflite_products
+from sim.models.operators import onnx_elements, onnx_functions, onnx_moves, onnx_reals, tflite_elements, tflite_products
 from sim.models.operators import tflite as tflite_layers
 from sim.models.operators.tflite_moves import TURNS
 
@@ -19,8 +19,10 @@ _MOVES: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]]
     "Flatten": onnx_layers.flattened,
     "Reshape": onnx_layers.reshaped,
     **TURNS,
-    **onnx_functions.TURNS,
+    **onnx_moves.TURNS,
 }
+_OF_ONE: Final = ("Resize", "Clip")
+"""Whose second input is a part of the image, or a bound: a real number."""
 _OF_REAL_NUMBERS: Final = ("QUANTIZE", "DEQUANTIZE", "QuantizeLinear", "DequantizeLinear")
 OPERATORS: Final = {
     **tflite_layers.OPERATORS,
@@ -28,6 +30,7 @@ OPERATORS: Final = {
     **tflite_products.OPERATORS,
     **onnx_layers.OPERATORS,
     **onnx_functions.OPERATORS,
+    **onnx_elements.OPERATORS,
     **onnx_reals.OPERATORS,
     **_MOVES,
 }
@@ -41,7 +44,7 @@ def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
         raise NotComputed("the operator is not among those that are computed")
     if not layer.outputs:
         raise NotComputed("it has no output")
-    operands = layer.inputs[: 1 if layer.operator == "Resize" else 2]  # whose second is a part of the image
+    operands = layer.inputs[: 1 if layer.operator in _OF_ONE else 2]
     whole = () if layer.operator in (*_MOVES, *_OF_REAL_NUMBERS) else (*operands, *layer.outputs[:1])
     for number in whole:  # a bias may be a real number
         tensor = network.tensors[number] if number >= 0 else None

@@ -280,6 +280,15 @@ def require_one_scale(network: Network, layer: NetworkLayer, place: int = 0, to:
         raise NotComputed("its output has another scale than its input")
 
 
+def several(network: Network, layer: NetworkLayer, parts: Sequence[AnyArray], place: int) -> Several:
+    """A part for each output, of the scale of that input; raises NotComputed for another scale, or more or fewer."""
+    if len(parts) != len(layer.outputs):
+        raise NotComputed(f"it makes {len(parts)} parts, and has {len(layer.outputs)} outputs")
+    for number in range(len(parts)):
+        require_one_scale(network, layer, place, number)
+    return Several(parts)
+
+
 def moved(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """The first input in the shape that the file states for the output."""
     require_one_scale(network, layer)

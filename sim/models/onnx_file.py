@@ -7,7 +7,7 @@ Nothing outside of the file is read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from isa.errors import pip_install
 from sim.models.network import AnyArray, ModelError, Network, NetworkLayer, NetworkTensor, PackageMissing, TensorScale
-from sim.models.onnx_pairs import GraphStep, Scaled, steps_of
+from sim.models.onnx_pairs import EITHER, GraphStep, Scaled, is_constant, steps_of
 
 MAX_BYTES: Final = (1 << 31) - 1
 """Of a file: what the format reaches."""
@@ -50,16 +50,25 @@ def read_onnx(path: Path) -> Network:
             raise ModelError(f"{path} is no ONNX model: it has no operators")
         model = onnx.shape_inference.infer_shapes(model)
         constants = {}
-        for constant in model.graph.initializer:
+        for name, constant in _stated(model.graph):
             if constant.data_location == onnx.TensorProto.EXTERNAL:
-                raise ModelError(f"{path} keeps {constant.name} in another file, which is not read")
-            constants[constant.name] = np.asarray(numpy_helper.to_array(constant))
+                raise ModelError(f"{path} keeps {name} in another file, which is not read")
+            constants[name] = np.asarray(numpy_helper.to_array(constant))
         version = max((one.version for one in model.opset_import if not one.domain), default=1)
         return _GraphReader(onnx, model.graph, constants, version).network(path.name)
     except ModelError:
         raise
     except Exception as error:  # protobuf and onnx raise whatever they met first
         raise ModelError(f"{path} is no ONNX model, or damaged: {type(error).__name__}") from None
+
+
+def _stated(graph: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors whose numbers the file holds, by name: of its own, and those that an operator Constant makes."""
+    for constant in graph.initializer:
+        yield constant.name, constant
+    for node in graph.node:
+        if is_constant(node):
+            yield node.output[0], node.attribute[0].t
 
 
 class _GraphReader:
@@ -81,6 +90,8 @@ class _GraphReader:
             options = {a.name: _plain(self._onnx.helper.get_attribute_value(a)) for a in step.node.attribute}
             if step.operator == "Softmax":  # what its axis means depends on it
                 options["opset"] = self._version
+            if step.operator in EITHER and step.scaled:
+                options["pairs"] = 1
             layers.append(
                 NetworkLayer(
                     number=number, operator=step.operator,

@@ -2,16 +2,19 @@
 
     x -> DequantizeLinear -> Conv -> Relu -> QuantizeLinear -> y        is a Conv of x to y, bounded by its Relu
 
-Such pairs are what most tools write.  A layer is one where every operand is dequantized and the output is quantized,
+Such pairs are what most tools write.  A layer is one where every operand is dequantized and every output is quantized,
 by constants, and used by nothing else; a bias may be real numbers.  Everything else stays as it is: the operators of
 floating point, and the quantization or dequantization before and behind them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from sim.golden.bounds import REALS
+from sim.models.network import AnyArray
 
 _BIASED: Final = ("Conv", "ConvTranspose", "Gemm")
 """Operators whose third input is a bias."""
@@ -19,13 +22,21 @@ OPERANDS: Final[Mapping[str, int]] = {
     **dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "PRelu"), 2),
     **dict.fromkeys(("GlobalAveragePool", "AveragePool", "Sigmoid", "Tanh", "Softmax", "LeakyRelu", "Concat"), 1),
     **dict.fromkeys(("MaxPool", "Resize", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Gather"), 1),
+    **dict.fromkeys(("Split", "Slice", "Pad", "Expand", "Identity", "Dropout"), 1),
+    **dict.fromkeys(("Relu", "Clip", "HardSigmoid", "HardSwish", "ReduceMean", "Max", "Min"), 1),
 }
-"""What may stand between, and how many of its inputs are quantized; of Concat all."""
+"""What may stand between, and how many of its inputs are quantized; of some all."""
+_ALL: Final = ("Concat", "Max", "Min")
+_PADDED_WITH: Final = 2
+"""Which input of Pad is the number around, that some tools quantize too."""
 PAIRED: Final = (
     "Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool", "Sigmoid", "Tanh", "AveragePool", "Softmax",
-    "LeakyRelu", "Concat", "Sub", "PRelu", "ConvTranspose", "Resize",
+    "LeakyRelu", "Concat", "Sub", "PRelu", "ConvTranspose", "Resize", "Relu", "Clip", "HardSigmoid", "HardSwish",
+    "ReduceMean", "Max", "Min",
 )  # fmt: skip
 """Those that compute."""
+EITHER: Final = ("Pad", "Relu", "Clip", "Max", "Min")
+"""Those that take bytes as they are too, and make something else of them than between pairs."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ class GraphStep:
 class _Graph:
     """Who makes a value, and who uses it; and the names of what the file holds as numbers."""
 
-    constants: Collection[str]
+    constants: Mapping[str, AnyArray]
     makers: dict[str, Any] = field(default_factory=dict)
     users: dict[str, list[Any]] = field(default_factory=dict)
 
@@ -73,21 +84,22 @@ class _Graph:
         return users[0] if len(users) == 1 else None
 
 
-def steps_of(graph: Any, constants: Collection[str]) -> list[GraphStep]:
+def steps_of(graph: Any, constants: Mapping[str, AnyArray]) -> list[GraphStep]:
     """The operators of a graph in their order, those that a layer stands for as one; `constants` by name."""
     known = _Graph(constants)
-    for node in graph.node:
+    nodes = [node for node in graph.node if not is_constant(node)]
+    for node in nodes:
         known.makers.update((name, node) for name in node.output)
         for name in node.input:
             known.users.setdefault(name, []).append(node)
     for value in graph.output:
         known.users.setdefault(value.name, []).append(None)
-    layers = {id(layer.node): layer for node in graph.node if (layer := _layer(node, known)) is not None}
+    layers = {id(layer.node): layer for node in nodes if (layer := _layer(node, known)) is not None}
     inside = {id(node) for layer in layers.values() for node in _around(layer, known)}
-    used = {name for node in graph.node if id(node) not in layers for name in node.input}
+    used = {name for node in nodes if id(node) not in layers for name in node.input}
     used |= {value.name for value in graph.output}
     found = []
-    for node in graph.node:
+    for node in nodes:
         if id(node) in layers:
             found.append(layers[id(node)])
         elif node.op_type == "DequantizeLinear" and known.users.get(node.output[0]) and node.output[0] not in used:
@@ -95,6 +107,11 @@ def steps_of(graph: Any, constants: Collection[str]) -> list[GraphStep]:
         elif id(node) not in inside:
             found.append(_alone(node, known))
     return found
+
+
+def is_constant(node: Any) -> bool:
+    """Whether an operator is no more than the numbers of a tensor."""
+    return node.op_type == "Constant" and len(node.output) == 1 and [one.name for one in node.attribute] == ["value"]
 
 
 def _alone(node: Any, known: _Graph) -> GraphStep:
@@ -114,45 +131,67 @@ def _layer(node: Any, known: _Graph) -> GraphStep | None:
             return None
         scaled = [_scaled(before, before.input[0]), _scaled(node, node.output[0])]
         return GraphStep("QuantizeLinear", before.input[:1], node.output, node, scaled)
-    count = len(node.input) if node.op_type == "Concat" else OPERANDS.get(node.op_type)
-    if count is None or len(node.input) < count or len(node.output) != 1:
+    count = len(node.input) if node.op_type in _ALL else OPERANDS.get(node.op_type)
+    if count is None or len(node.input) < max(count, 1) or (len(node.output) != 1 and node.op_type != "Split"):
         return None
     before = [known.dequantized(name) for name in node.input[:count]]
-    behind, activation = _behind(node, known)
-    if behind is None or any(one is None for one in before):
+    bounding, activation = _bounding(node, known)
+    behind = [_quantizing(name, known) for name in (node if bounding is None else bounding).output]
+    if any(one is None for one in (*before, *behind)):
         return None
     scaled = [_scaled(one, one.input[0]) for one in before if one is not None]
     further = list(node.input[count:])
     if node.op_type in _BIASED and further and (bias := known.dequantized(further[0])) is not None:
         further[0] = bias.input[0]
     inputs = [one.name for one in scaled] + further
-    return GraphStep(
-        node.op_type, inputs, behind.output, node, [*scaled, _scaled(behind, behind.output[0])], activation
-    )
+    if node.op_type == "Pad" and len(inputs) > _PADDED_WITH and (around := known.dequantized(inputs[_PADDED_WITH])):
+        inputs[_PADDED_WITH] = around.input[0]
+        scaled.append(_scaled(around, around.input[0]))
+    outputs = [one.output[0] for one in behind if one is not None]
+    scaled += [_scaled(one, one.output[0]) for one in behind if one is not None]
+    return GraphStep(node.op_type, inputs, outputs, node, scaled, activation)
 
 
-def _behind(node: Any, known: _Graph) -> tuple[Any | None, str]:
-    """The QuantizeLinear behind an operator, and the activation between them."""
-    relu = _relu(node, known)
-    user = known.only_user((node if relu is None else relu).output[0])
-    if user is None or not known.is_scaled(user, "QuantizeLinear"):
+def _quantizing(name: str, known: _Graph) -> Any | None:
+    """The QuantizeLinear that alone uses a value."""
+    user = known.only_user(name)
+    return user if user is not None and known.is_scaled(user, "QuantizeLinear") else None
+
+
+def _bounding(node: Any, known: _Graph) -> tuple[Any | None, str]:
+    """The Relu or Clip that alone uses what an operator makes, and the name of its bounds."""
+    user = known.only_user(node.output[0]) if len(node.output) == 1 else None
+    if user is None:
         return None, ""
-    return user, "" if relu is None else "RELU"
+    if user.op_type == "Relu":
+        return user, "RELU"
+    name = _named_bounds(user, known.constants) if user.op_type == "Clip" else ""
+    return (user, name) if name else (None, "")
 
 
-def _relu(node: Any, known: _Graph) -> Any | None:
-    user = known.only_user(node.output[0])
-    return user if user is not None and user.op_type == "Relu" else None
+def _named_bounds(clip: Any, constants: Mapping[str, AnyArray]) -> str:
+    """The activation that has the bounds of a Clip, "" where they are of none, or no constants."""
+    bounds: list[float | None] = [None, None]
+    stated = {one.name: one.f for one in clip.attribute}  # in early versions of the operators
+    for place, name in enumerate(("min", "max")):
+        of_input = clip.input[place + 1] if len(clip.input) > place + 1 else ""
+        if not of_input:
+            bounds[place] = stated.get(name)
+        elif of_input in constants and constants[of_input].size == 1:
+            bounds[place] = float(constants[of_input].item())
+        else:
+            return ""
+    return next((name for name, of in REALS.items() if name != "NONE" and of == tuple(bounds)), "")
 
 
 def _around(layer: GraphStep, known: _Graph) -> Iterator[Any]:
     """What stands behind a layer's operator, and is in it."""
     if layer.operator == "QuantizeLinear":
         return
-    relu = _relu(layer.node, known)
-    if relu is not None:
-        yield relu
-    yield known.makers[layer.outputs[0]]
+    if layer.activation:
+        yield _bounding(layer.node, known)[0]
+    for name in layer.outputs:
+        yield known.makers[name]
 
 
 def _scaled(node: Any, name: str) -> Scaled:

@@ -70,6 +70,26 @@ def test_every_transposed_convolution_is_named(relu: bool, bias: str, tmp_path: 
     assert told == ({False, True} if bias == "real" else {False})
 
 
+@pytest.mark.parametrize("relu", [False, True])
+def test_images_of_one_pixel_are_named(relu: bool, tmp_path: Path) -> None:
+    """Up to 300 channels, groups and strides; every other sum of small numbers is next to a tie, where order shows."""
+    rng = np.random.default_rng(18)
+    for number in range(60):
+        group, is_small = (1, 2, 3)[number % 7 % 3], number % 2 == 0
+        channels = group * int(rng.integers(1, 30 if is_small else 100))
+        image, out, most = (2, channels, 1, 1), int(rng.integers(1, 9)), 9 if is_small else 127
+        weights = rng.integers(-most, most + 1, (channels, out, *rng.integers(1, 5, 2))).astype(np.int8)
+        options: dict[str, Any] = {"strides": rng.integers(1, 4, 2).tolist(), "group": group}
+        scales = rng.uniform(0.001, 0.003, out).astype(np.float32) if number % 3 else np.float32(0.002)
+        drawn = rng.normal(size=out * group).astype(np.float32) if number % 5 == 1 else None
+        to = 0.031 * float(np.ravel(scales)[0]) * 2 if is_small else float(np.sqrt(channels)) * 0.003
+        network = transposed_net(tmp_path, weights, image, drawn, scales, relu, to, **options)
+        x = rng.integers(112, 129, image) if is_small else rng.integers(0, 256, image)
+        report = report_of(network, x.astype(np.uint8), tmp_path)
+        names = {"round_even_then_offset", "round_even_then_offset of bias_in_reals"}
+        assert names & set(report.conventions), (channels, group, options, report)
+
+
 def test_pads_that_are_a_word_or_the_outputs_shape_are_taken_as_there(tmp_path: Path) -> None:
     """Of every word with a shape and without, where the windows make as much or more; odd and even cuts."""
     rng = np.random.default_rng(14)

@@ -12,7 +12,7 @@ from sim.models.network import ModelError
 from sim.models.onnx_file import read_onnx
 from sim.models.tflite_file import read_tflite
 from support.elf_mutations import SECONDS, Overtime, cut, drop, flip, limited, move, stretch
-from support.onnx_layers import elements_onnx_net, own_onnx_net
+from support.onnx_layers import elements_onnx_net, mobile_onnx_net, own_onnx_net
 from support.onnx_models import functional_net, gated_onnx_net, paired_net, reference_net, small_onnx_net
 from support.planted_layers import fifty_layers
 from support.tflite_elements import bounded_net, elements_net
@@ -35,7 +35,7 @@ LONGEST = 2000
 @cache
 def originals(suffix: str) -> tuple[bytes, ...]:
     if suffix == "onnx":
-        pairs = paired_net(3, 4), functional_net(5), elements_onnx_net(6)
+        pairs = paired_net(3, 4), functional_net(5), elements_onnx_net(6), mobile_onnx_net(8)
         own = small_onnx_net(1, 6), small_onnx_net(2, 5), gated_onnx_net(3, 5), own_onnx_net(7)
         return *own, *pairs, reference_net(4, 4)
     sums = small_net(1, 4), small_net(2, 6), transposed_net(2), stacked_net(4), stacked_net(2, "int16")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 
 from support.onnx_models import OnnxWriter, PairedWriter
 
@@ -41,6 +41,43 @@ def elements_onnx_net(seed: int = 1) -> bytes:
                coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=0.1)  # fmt: skip
     made.layer("Gather", ("cubic",), "gathered", made.constant("places", np.array([[3, -1], [0, 2]])), axis=2)
     return made.content((2, 3, 5, 6), "average", versions=(16, 8))
+
+
+def mobile_onnx_net(seed: int = 1, dtype: str = "uint8") -> bytes:
+    """Pairs of what exports of mobile nets hold: cut, padded, hard functions, split, bounds, means, and numbers of an
+    operator Constant."""
+    rng, limits = np.random.default_rng(seed), np.iinfo(dtype)
+    names = ("x", "swish", "larger", "smaller", "clipped", "rectified", "share", "mean")
+    scales = {
+        name: (float(rng.uniform(0.01, 0.05)), int(limits.min) + int(rng.integers(90, 160)))
+        for name in names
+    }  # fmt: skip
+    scales |= dict.fromkeys(("cut", "padded"), scales["x"]) | dict.fromkeys(("left", "right"), scales["swish"])
+    scales |= dict.fromkeys(("repeated", "same", "kept"), scales["mean"])
+    made = PairedWriter(scales, dtype)
+
+    def numbers(name: str, *stated: int) -> str:
+        of_node = numpy_helper.from_array(np.array(stated, np.int64))
+        made.nodes.append(helper.make_node("Constant", [], [name], value=of_node))
+        return name
+
+    starts, ends, axes = numbers("starts", 1, 5), numbers("ends", 9, -9), numbers("axes", 2, 3)
+    made.layer("Slice", ("x",), "cut", starts, ends, axes, numbers("steps", 2, -1))
+    made.layer("Pad", ("cut",), "padded", numbers("around", 0, 0, 1, 0, 0, 0, 0, 2))
+    made.layer("HardSwish", ("padded",), "swish")
+    made.layer("Split", ("swish",), ("left", "right"), numbers("parts", 3, 3), axis=1)
+    made.layer("Max", ("left", "right"), "larger")
+    made.layer("Min", ("larger", "right"), "smaller")
+    bounds = (made.constant(name, np.array(of, np.float32)) for name, of in (("least", 0.1), ("most", 1.5)))
+    made.layer("Clip", ("smaller",), "clipped", *bounds)
+    made.layer("Relu", ("clipped",), "rectified")
+    made.layer("HardSigmoid", ("rectified",), "share", alpha=0.25)
+    made.layer("ReduceMean", ("share",), "mean", numbers("last", 2, 3))
+    made.layer("Expand", ("mean",), "repeated", numbers("shape", 1, 1, 2, 3))
+    made.layer("Identity", ("repeated",), "same")
+    made.layer("Dropout", ("same",), "kept")
+    made.nodes.append(helper.make_node("Shape", ["kept"], ["sizes"], start=1))
+    return made.content((2, 6, 6, 6), "kept", TensorProto.UINT8 if dtype == "uint8" else TensorProto.INT8, (18, 8))
 
 
 def own_onnx_net(seed: int = 1) -> bytes:

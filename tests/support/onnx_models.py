@@ -30,12 +30,13 @@ class OnnxWriter:
         ]
 
     def content(
-        self, x: tuple[int, ...], output: str, dtype: int = TensorProto.UINT8, versions: tuple[int, int] = (13, 8)
-    ) -> bytes:
-        """`versions` are those of ONNX's operators and of the format."""
+        self, x: tuple[int, ...], output: str, dtype: int = TensorProto.UINT8, versions: tuple[int, int] = (13, 8),
+        output_dtype: int | None = None,
+    ) -> bytes:  # fmt: skip
+        """`versions` are those of ONNX's operators and of the format; the output is of the input's type, or its own."""
         graph = helper.make_graph(
             self.nodes, "made by the tests", [helper.make_tensor_value_info("x", dtype, x)],
-            [helper.make_tensor_value_info(output, dtype, None)], self.constants,
+            [helper.make_tensor_value_info(output, output_dtype or dtype, None)], self.constants,
         )  # fmt: skip
         imports = [helper.make_opsetid("", versions[0]), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=imports, ir_version=versions[1])
@@ -50,13 +51,18 @@ class PairedWriter(OnnxWriter):
         super().__init__()
         self.pairs = {name: self.scale(name, *of, dtype)[1:] for name, of in scales.items()}
 
-    def layer(self, operator: str, sources: Sequence[str], name: str, *constants: str, **options: Any) -> None:
-        """Of tensors with scales, and `constants` behind them, to one of that name."""
-        real = [f"{name}_{place}" for place in range(len(sources))]
+    def layer(
+        self, operator: str, sources: Sequence[str], outputs: str | Sequence[str], *constants: str, **options: Any
+    ) -> None:
+        """Of tensors with scales, and `constants` behind them, to one of that name, or to several."""
+        names = [outputs] if isinstance(outputs, str) else outputs
+        real = [f"{names[0]}_{place}" for place in range(len(sources))]
         for source, each in zip(sources, real, strict=True):
             self.nodes.append(helper.make_node("DequantizeLinear", [source, *self.pairs[source]], [each]))
-        self.nodes.append(helper.make_node(operator, [*real, *constants], [f"{name}_made"], **options))
-        self.nodes.append(helper.make_node("QuantizeLinear", [f"{name}_made", *self.pairs[name]], [name]))
+        made = [f"{name}_made" for name in names]
+        self.nodes.append(helper.make_node(operator, [*real, *constants], made, **options))
+        for name in names:
+            self.nodes.append(helper.make_node("QuantizeLinear", [f"{name}_made", *self.pairs[name]], [name]))
 
 
 def small_onnx_net(seed: int = 1, size: int = 12) -> bytes:

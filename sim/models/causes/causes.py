@@ -32,6 +32,8 @@ Int64Array = npt.NDArray[np.int64]
 Given = Mapping[int, AnyArray]
 _BIASES: Final = {"TRANSPOSE_CONV": 3}
 """Which input is the bias, where it is not the third."""
+_UNBIASED: Final = ("Clip", "Pad", "Max", "Min", "Concat", "QLinearConcat", "Resize")
+"""Layers whose third input is something else."""
 _FIRST: Final = 256
 """Elements that are tried before all are."""
 
@@ -237,7 +239,7 @@ def _of_operands(network: Network, layer: NetworkLayer) -> Iterator[tuple[CauseK
             if one_zero and other != zero:
                 told = f"zero point {other} instead of {zero} of {tensor.name}"
                 yield "zero point", told, _with_zero_point(network, tensor, other), layer
-    if len(layer.inputs) > bias and layer.inputs[bias] >= 0:
+    if layer.operator not in _UNBIASED and len(layer.inputs) > bias and layer.inputs[bias] >= 0:
         yield "bias", "the bias left out", network, replace(layer, inputs=layer.inputs[:bias])
 
 

@@ -23,7 +23,7 @@ from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed
 Number = int | float
 _JOINS: Final = ("CONCATENATION", "PACK", "Concat", "QLinearConcat")
 _TURNS: Final = ("TRANSPOSE", "Transpose")
-_COMPUTE: Final = ("MAXIMUM", "MINIMUM", "NEG", "SHAPE")
+_COMPUTE: Final = ("MAXIMUM", "MINIMUM", "NEG", "SHAPE", "Shape", "Relu", "Clip", "Max", "Min")
 """Layers without a rounding whose numbers are not those of one place of an input."""
 _MOST: Final = 5
 """Axes, or inputs, of which every order is tried."""

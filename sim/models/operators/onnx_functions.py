@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from sim.golden.bounds import REALS
 from sim.models.layers import (
     Added,
     Computed,
@@ -22,7 +23,6 @@ from sim.models.layers import (
     broadcast,
     centred,
     operand,
-    require_one_scale,
     scale_of,
     to_reals,
 )
@@ -130,24 +130,6 @@ def _joined(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals |
     return FromReals(numbers=np.concatenate(reals, axis=axis), scale=to)
 
 
-def _turned(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
-    """With its axes in another order, turned round where none is said."""
-    require_one_scale(network, layer)
-    order = layer.options.get("perm")
-    return np.transpose(operand(layer, 0, given), None if order is None else tuple(order))
-
-
-def _gathered(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
-    """The places along an axis that the second input names, in its shape; those below zero count from the end."""
-    require_one_scale(network, layer)
-    x, places, axis = operand(layer, 0, given), operand(layer, 1, given), int(layer.options.get("axis", 0))
-    if places.dtype.kind not in "iu" or not -x.ndim <= axis < x.ndim:
-        raise NotComputed("it has not whole numbers for places, or no such axis")
-    axis %= x.ndim
-    require_size((*x.shape[:axis], *places.shape, *x.shape[axis + 1 :]))
-    return np.asarray(np.take(x, places, axis))
-
-
 def byte_scale(network: Network, layer: NetworkLayer, given: Inputs) -> TensorScale:
     """The one scale of the first input; raises NotComputed for other than bytes."""
     x, scale = operand(layer, 0, given), scale_of(network.tensors[layer.inputs[0]])
@@ -164,12 +146,14 @@ def _plain_byte_scale(network: Network, layer: NetworkLayer, given: Inputs) -> T
 
 
 def rectified(layer: NetworkLayer, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """What a Relu behind a layer of real numbers leaves of them."""
-    return np.maximum(numbers, np.float32(0)) if "FusedActivationFunction" in layer.options else numbers
+    """What a Relu, or a Clip to bounds that have a name, leaves of real numbers behind a layer."""
+    low, high = REALS.get(layer.options.get("FusedActivationFunction", "NONE"), (None, None))
+    numbers = numbers if low is None else np.maximum(numbers, np.float32(low))
+    return numbers if high is None else np.minimum(numbers, np.float32(high))
 
 
 def rectified_move(network: Network, layer: NetworkLayer, moved: AnyArray) -> FromReals:
-    """Of numbers that are only moved, between pairs, what a Relu behind leaves of them."""
+    """Of numbers that are only moved, between pairs, what a Relu or Clip behind leaves of them."""
     scale = one_scale(network, layer)
     reals = dequantized(moved, scale.scales[0], scale.zero_point)
     return FromReals(numbers=rectified(layer, reals), scale=scale)
@@ -191,5 +175,3 @@ OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed
     **dict.fromkeys(("Softmax", "QLinearSoftmax"), _softmax),
     **dict.fromkeys(("Concat", "QLinearConcat"), _joined),
 }
-TURNS: Final = {"Transpose": _turned, "Gather": _gathered}
-"""Of any type."""

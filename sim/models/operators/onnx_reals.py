@@ -43,8 +43,8 @@ def _transposed(network: Network, layer: NetworkLayer, given: Inputs) -> ByRules
     scale, to = byte_scale(network, layer, given), one_scale(network, layer)
     x, weights = to_reals(network, layer, given).exact, _weights(network, layer, given)
     options = layer.options
-    if x.ndim != 4 or weights.ndim != 4 or x.shape[2] * x.shape[3] < 2:
-        raise NotComputed("it is not of images of two pixels and more")
+    if x.ndim != 4 or weights.ndim != 4 or not x.size:
+        raise NotComputed("it is not of images")
     groups, strides, dilations = (
         int(options.get("group", 1)),
         _pair(options, "strides", 1),
@@ -78,7 +78,7 @@ def _transposed(network: Network, layer: NetworkLayer, given: Inputs) -> ByRules
             raise NotComputed("its numbers leave float32")
         dtype = np.dtype(network.output_of(layer).dtype)
         rules += quantizing_rules(made.ravel(), to.scales[0], to.zero_point, dtype, of)
-    return _by_place(rules, sums.shape, network.output_of(layer).dtype)
+    return by_place(rules, sums.shape, network.output_of(layer).dtype)
 
 
 def _pads(options: Mapping[str, Any], whole: Sequence[int], same: Sequence[int]) -> Sequence[int]:
@@ -191,7 +191,7 @@ def _resized(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals 
         rules += quantizing_rules(reals.ravel(), to.scales[0], to.zero_point, np.dtype(network.output_of(layer).dtype))
     if mode == "linear" and is_bytes and np.iinfo(x.dtype).min <= beyond <= np.iinfo(x.dtype).max:
         rules.append(CutInterpolation(resized(x.astype(np.float32)).ravel()))
-    return _by_place(rules, shape, network.output_of(layer).dtype)
+    return by_place(rules, shape, network.output_of(layer).dtype)
 
 
 def _stretches(layer: NetworkLayer, given: Inputs, shape: Sequence[int], coordinates: str) -> tuple[Stretch, Stretch]:
@@ -227,7 +227,7 @@ def _stretches(layer: NetworkLayer, given: Inputs, shape: Sequence[int], coordin
     return rows, columns
 
 
-def _by_place(rules: Sequence[CandidateRule], shape: Sequence[int], dtype: str) -> ByRules:
+def by_place(rules: Sequence[CandidateRule], shape: Sequence[int], dtype: str) -> ByRules:
     if not rules:
         raise NotComputed("its output has no scale that it could be quantized by")
     return ByRules(operands={"number": np.arange(prod(shape)).reshape(shape)}, rules=rules, dtype=dtype)

@@ -11,12 +11,12 @@ Sources: `kernels/split.cc`, `kernels/split_v.cc` and `kernels/gather.cc`; its r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
 
-from sim.models.layers import Inputs, Several, broadcast, operand, require_one_scale
+from sim.models.layers import Inputs, Several, broadcast, operand, require_one_scale, several
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, require_size
 
 _AT_ONCE: Final = 8
@@ -103,7 +103,7 @@ def _parts(network: Network, layer: NetworkLayer, given: Inputs) -> list[AnyArra
 def _split(network: Network, layer: NetworkLayer, given: Inputs) -> Several:
     """The second input in as many equal parts as there are outputs, along the axis that the first says."""
     x, axis = operand(layer, 1, given), _axis(operand(layer, 0, given))
-    return _several(network, layer, np.split(x, len(layer.outputs), axis), 1)
+    return several(network, layer, np.split(x, len(layer.outputs), axis), 1)
 
 
 def _split_by_sizes(network: Network, layer: NetworkLayer, given: Inputs) -> Several:
@@ -115,29 +115,18 @@ def _split_by_sizes(network: Network, layer: NetworkLayer, given: Inputs) -> Sev
         lengths[lengths.index(-1)] = length - 1 - sum(lengths)
     if sizes.dtype.kind not in "iu" or min(lengths, default=0) < 0 or sum(lengths) != length:
         raise NotComputed(f"its parts are not together {length} long")
-    return _several(network, layer, np.split(x, np.cumsum(lengths)[:-1], axis), 0)
+    return several(network, layer, np.split(x, np.cumsum(lengths)[:-1], axis), 0)
 
 
 def _unstacked(network: Network, layer: NetworkLayer, given: Inputs) -> Several:
     """Each place along an axis by itself, without that axis."""
-    return _several(
-        network, layer, list(np.moveaxis(operand(layer, 0, given), int(layer.options.get("Axis", 0)), 0)), 0
-    )
+    return several(network, layer, list(np.moveaxis(operand(layer, 0, given), int(layer.options.get("Axis", 0)), 0)), 0)
 
 
 def _axis(numbers: AnyArray) -> int:
     if numbers.size != 1 or numbers.dtype.kind not in "iu":
         raise NotComputed("its axis is not one whole number")
     return int(numbers.ravel()[0])
-
-
-def _several(network: Network, layer: NetworkLayer, parts: Sequence[AnyArray], place: int) -> Several:
-    """A part for each output, of the scale of that input."""
-    if len(parts) != len(layer.outputs):
-        raise NotComputed(f"it makes {len(parts)} parts, and has {len(layer.outputs)} outputs")
-    for number in range(len(parts)):
-        require_one_scale(network, layer, place, number)
-    return Several(parts)
 
 
 def _gathered(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
