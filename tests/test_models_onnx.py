@@ -232,3 +232,13 @@ def test_conventions_that_are_told_apart_take_the_same_operands(
     names: tuple[str, ...], pair: tuple[str, str] | None
 ) -> None:
     assert comparable(names) == pair
+
+
+def test_what_becomes_numbers_of_four_bits_is_not_made(tmp_path: Path) -> None:
+    made = OnnxWriter()
+    made.nodes.append(helper.make_node("QuantizeLinear", ["x", *made.scale("y", 0.5, 0, "int8")[1:2], "zero"], ["y"]))
+    made.constants.append(helper.make_tensor("zero", TensorProto.INT4, [], [1]))
+    network = read(made.content((4,), "y", TensorProto.FLOAT, (21, 10), TensorProto.INT4), tmp_path)
+    assert network.output_of(network.layers[0]).dtype == "int4"
+    given = {network.inputs[0]: np.zeros(4, np.float32)}
+    assert forward(network, given, "fp32") == network.constants | given

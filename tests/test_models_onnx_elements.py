@@ -118,6 +118,16 @@ def test_real_numbers_of_one_become_bytes(
     assert (report.outcome, "round_even_then_offset" in report.conventions) == ("equal", True)
 
 
+def test_an_element_that_is_off_is_told_with_the_real_number_that_it_should_be(tmp_path: Path) -> None:
+    """HardSwish of 1.3631 is 0.99122, which is 18.953 units above 100."""
+    network, x = element_net(tmp_path, "HardSwish"), np.full(SHAPE, 163, np.uint8)
+    y = made_by(network, x)
+    y[1, 0, 2, 3] += 1
+    report = report_of(network, x, y)
+    told = "element [1][0][2][3]: exact 118.952651: round_even_then_offset gives 119; yours 120"
+    assert (report.outcome, str(report.trace)) == ("differs", told)
+
+
 @pytest.mark.parametrize("operator", ["Max", "Min"])
 def test_the_largest_and_the_smallest_of_three_become_bytes(operator: str, tmp_path: Path) -> None:
     rng, x = np.random.default_rng(4), drawn()

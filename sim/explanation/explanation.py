@@ -35,11 +35,11 @@ class Trace:
     results: Mapping[str, int]
 
     def __str__(self) -> str:
-        inputs = ", ".join(f"{name} {value}" for name, value in self.inputs.items())
+        inputs = "".join(f"{name} {value}, " for name, value in self.inputs.items())
         decided = f" ({self.decided})" if self.decided else ""
         others = "".join(f", {name} {value}" for name, value in self.results.items())
         return (
-            f"element {place_of(self.element)}: {inputs}, exact {shown(self.exact)}{decided}: "
+            f"element {place_of(self.element)}: {inputs}exact {shown(self.exact)}{decided}: "
             f"{self.convention} gives {self.result}{others}; yours {self.yours}"
         )
 

@@ -38,6 +38,7 @@ _FIXED: Final[Mapping[str, Callable[[Any, int, int], Scaled]]] = {
     "double_rounding_ties_up": double_rounding_ties_up,
     "single_rounding": single_rounding,
 }
+_INTEGERS: Final = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FORWARD_CONVENTIONS: Final = (*_FIXED, "fp32")
 """By which layers are scaled, as the modes of the kernels fully_connected and conv2d are named."""
 
@@ -95,7 +96,7 @@ def _scale_behind(network: Network, number: int) -> TensorScale | None:
 
 def output_under(convention: str, made: OneOutput, dtype: str) -> AnyArray:
     """What a layer gives under a convention; raises NotComputed where it does not define that."""
-    if isinstance(made, Requantized | Added | FromReals) and not dtype.lstrip("u").startswith("int"):
+    if isinstance(made, Requantized | Added | FromReals) and dtype not in _INTEGERS:
         raise NotComputed(f"its output is {dtype}")
     match made:
         case Requantized():
