@@ -8,10 +8,9 @@ Cortex-A72 has none, departs from it), off in Armv9 cores of Arm's.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Final
 
-from isa.errors import LanewiseError
+from isa.errors import LanewiseError, did_you_mean
 from isa.instruction import BEHAVIOURS, FEATURES
 
 _CRYPTOGRAPHY = frozenset({"aes", "pmull", "sha2"})
@@ -47,10 +46,9 @@ def features_of(features: str | Iterable[str]) -> frozenset[str]:
     if isinstance(features, str):
         known = PROCESSORS.get(features)
         if known is None:
-            near = get_close_matches(features, PROCESSORS, n=3) or sorted(PROCESSORS)
             raise UnknownFeature(
-                f"{features!r} is no processor that is known here: give one of {', '.join(near)}; in Python also a "
-                f"sequence of names, such as ('rdm',)"
+                f"{features!r} is no processor that is known here{did_you_mean(features, PROCESSORS)}: give one of "
+                f"{', '.join(sorted(PROCESSORS))}; in Python also a sequence of names, such as ('rdm',)"
             )
         return known
     named = frozenset(features)

@@ -652,7 +652,7 @@ def test_an_interrupt_ends_it_with_its_own_code(source: Path, monkeypatch: pytes
         (("SOURCE", "ad"), 2, "defines no symbol 'ad'"),
         (("SOURCE", "add", "1"), 2, "takes 2 arguments (a, b), not 1"),
         (("SOURCE", "add", "1", "x"), 2, "is no value of the argument 'b'"),
-        (("SOURCE", "int add(int a", "1"), 2, "expected ')'"),
+        (("SOURCE", "int add(int a", "1"), 2, "expected ',' or ')'"),
         (("SOURCE", "add", "1", "2", "--opt", "O9"), 2, "--opt takes one of"),
         (("SOURCE", "add", "1", "2", "--mode", "x"), 2, "--mode is for a kernel"),
         (("SOURCE", "add", "1", "2", "--core", "x"), 2, "there is no core 'x'"),

@@ -177,8 +177,8 @@ def test_an_atomic_access_within_16_aligned_bytes_may_have_any_address_with_lse2
     assert (found, int(np.ravel(made.x[0])[0])) == (faults, 0 if faults else loaded)
 
 
-def test_an_unknown_processor_is_refused_with_those_near_it() -> None:
-    with pytest.raises(
-        UnknownFeature, match=r"'cortex-a7' is no processor that is known here: give one of cortex-a7\d"
-    ):
+def test_an_unknown_processor_is_refused_with_the_one_near_it_and_all_there_are() -> None:
+    all_of_them = re.escape(", ".join(sorted(PROCESSORS)))
+    known = rf"\(did you mean cortex-a7\d\?\): give one of {all_of_them}; in Python"
+    with pytest.raises(UnknownFeature, match=rf"^'cortex-a7' is no processor that is known here {known}"):
         Machine(features="cortex-a7")

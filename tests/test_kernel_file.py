@@ -17,7 +17,7 @@ import sim.command.app
 from sim.check import check_kernel
 from sim.check.aim.aiming import aim
 from sim.check.vectors import make_vectors
-from sim.kernels import Domain, Kernel, KernelError, Signature, parse_prototype
+from sim.kernels import Domain, Kernel, KernelError, Signature, built_in_kernel, parse_prototype
 from sim.kernels.kernel import missing_input
 from sim.kernels.kernel_file import load_kernel
 
@@ -307,6 +307,11 @@ def test_a_name_that_an_input_set_has_not_is_answered_with_those_that_it_has(fun
     with pytest.raises(KernelError, match=message) as raised:
         make_vectors(load_kernel(path), 10, seed=1)
     assert {"a", "n", "p.by"} <= set(re.split("[, ]+", str(raised.value)))
+
+
+def test_an_input_set_without_anything_is_said_to_have_nothing() -> None:
+    with pytest.raises(KernelError, match=r"KeyError: 'accumulators'; an input set has nothing$"):
+        built_in_kernel("quantize_down").expected({})
 
 
 def test_a_key_of_somebody_elses_mapping_says_nothing_of_the_input_set() -> None:

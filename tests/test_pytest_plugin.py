@@ -328,3 +328,12 @@ def test_a_sim_of_ones_own_in_the_folder_leaves_the_plugin_out(name: str, text: 
     (folder / "test_own.py").write_text("def test_own(kernel):\n    assert kernel.name == 'quantize_down'\n")
     with_it = pytest_in(folder, "--lanewise-kernel", "quantize_down")
     assert (with_it.code, "lanewise: " in with_it.out) == (0, False)
+
+
+def test_the_plugin_without_pytest_is_refused_with_what_to_install() -> None:
+    """In a process of its own: here it is in use."""
+    code = "import importlib.util as util; util.find_spec = lambda name: None; import sim.pytest_plugin"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: sim.pytest_plugin is for pytest: ")
+    assert last.endswith("install 'lanewise[pytest]'")

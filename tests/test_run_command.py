@@ -88,7 +88,7 @@ def test_an_array_may_come_from_a_file(source: Path, tmp_path: Path) -> None:
         (("twice", "1,2", "zeros:-1", "2"), 2, "zeros: takes 0 to"),
         (("twice", "@none.npy", "zeros:2", "2"), 2, "none.npy cannot be read as .npy"),
         (("where", "1"), 2, "returns what is no number"),
-        (("int add(int a", "1"), 2, "expected ')'"),
+        (("int add(int a", "1"), 2, "expected ',' or ')'"),
         (("twice", "1,2", "zeros:2", "9"), 1, "the call stops"),
     ],
 )

@@ -317,7 +317,7 @@ def missing_input(error: BaseException, inputs: object) -> str:
     """What an input set has, where somebody's function asked it for something else; "" for other errors."""
     if not isinstance(error, KeyError) or not isinstance(inputs, Mapping) or (error.args and error.args[0] in inputs):
         return ""
-    return f"; an input set has {', '.join(_names_in(inputs))}"
+    return f"; an input set has {', '.join(_names_in(inputs)) or 'nothing'}"
 
 
 def _names_in(inputs: Mapping[str, Any]) -> Iterator[str]:

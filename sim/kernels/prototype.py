@@ -207,7 +207,8 @@ class _Reader:
         found = [self._argument()]
         while self.accept(","):
             found.append(self._argument())
-        self.expect(")")
+        if not self.accept(")"):
+            raise PrototypeError(f"expected ',' or ')' {self._place()}")
         return found
 
     def _argument(self) -> Argument:

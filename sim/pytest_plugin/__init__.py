@@ -14,6 +14,9 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import sim.pytest_plugin.installed  # noqa: F401  before what imports pytest
+
+# isort: split
 import pytest
 
 from isa.errors import LanewiseError
