@@ -39,13 +39,10 @@ LOOPS = """
     .text
     .globl outer, after
 outer:
-    .loc 1 5
     mov x3, #7
-    .loc 1 6
 .Linner:
     add x2, x2, x3
     subs x0, x0, #1
-    .loc 1 5
     b.ne .Linner
     ret
     .size outer, . - outer
@@ -59,13 +56,22 @@ after:
 
 
 def test_a_branch_to_a_function_is_told_by_its_name_and_into_one_by_its_place() -> None:
-    image = build_text(LOOPS.replace("    .loc 1 5\n", "").replace("    .loc 1 6\n", ""), ".s")
+    image = build_text(LOOPS, ".s")
     start = image.symbol("after").address
     texts = [decode(image.code_of("after")[at : at + 4], start + at).text for at in (0, 4, 8)]
     told = [with_targets(text, image) for text in texts]
     assert [text.split()[0] for text in told] == ["b", "bl", "cbz"]
     assert [text.split()[-1] for text in told[:2]] == ["outer", "outer"]
     assert "#0x" not in told[2]
+
+
+def test_in_a_listing_a_place_without_a_line_keeps_its_address() -> None:
+    image = build_text(LOOPS, ".s", "-g0")
+    start, at = image.symbol("after").address, image.symbol("outer").address + 8
+    text = decode(image.code_of("after")[8:12], start + 8).text
+    assert with_targets(text, image) == "cbz x0, outer+0x8"
+    assert with_targets(text, image, addresses=True) == f"cbz x0, #{at:#x}"
+    assert with_targets(f"b #{start:#x}", image, addresses=True) == "b after"
 
 
 def test_an_unconditional_branch_back_is_no_loop_that_something_stands_in_front_of() -> None:

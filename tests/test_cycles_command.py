@@ -143,6 +143,23 @@ def test_iterations_are_counted_by_default(chain: Path) -> None:
     assert on_n1(chain)[0]["loop"]["iterations"] == 1000
 
 
+def test_of_several_loops_it_is_said_which_is_timed(chain: Path, tmp_path: Path) -> None:
+    two = tmp_path / "two.s"
+    two.write_text(CHAIN + CHAIN.replace(".Lchain", "second"))
+    shown, brief = (cycles(two, "--core", "neoverse-n1", *more).stdout for more in ((), ("--brief",)))
+    assert "two.s has 2 loops, of which the last is timed, second: --loop names another" in shown
+    assert re.search(r"^ second +neoverse-n1", brief, re.MULTILINE)
+    for words in ((two, "--loop", "second"), (chain,)):
+        assert "loops, of which" not in cycles(*words, "--core", "neoverse-n1").stdout
+
+
+def test_a_function_of_assembly_is_asked_for_its_prototype_alone(tmp_path: Path) -> None:
+    (tmp_path / "f.s").write_text(".globl f\nf:\n ret\n")
+    refused = cycles(tmp_path / "f.s", "f", 1)
+    said = "assembly does not say what it takes; give the prototype in place of the name, such as 'int f("
+    assert (refused.exit_code, said in refused.stderr, "-g" in refused.stderr) == (2, True, False)
+
+
 def test_a_loop_is_chosen_by_its_label(chain: Path, tmp_path: Path) -> None:
     two = tmp_path / "two.s"
     two.write_text(

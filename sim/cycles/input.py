@@ -72,7 +72,8 @@ class TimedCall:
 class TimedLoop:
     """A loop and how many times its body is timed; `elements` are those of one body (0: not known).
 
-    A body does `copies` iterations of the loop that was given.
+    A body does `copies` iterations of the loop that was given.  `chosen` says of several which one it is, where nobody
+    named one.
     """
 
     title: str
@@ -81,6 +82,7 @@ class TimedLoop:
     elements: int
     image: Image
     copies: int = 1
+    chosen: str = ""
 
     @property
     def instructions(self) -> list[Instruction]:
@@ -178,9 +180,12 @@ def bare_loop(file: Path, label: str | None, count: int, elements: int, flags: S
     Where the iterations differ, they are a stream.  Raises BareLoopError, and what compiling raises.
     """
     body = body_in_file(file, label, *flags)
-    title = label or "loop"
+    title, chosen = label or "loop", ""
+    if label is None and body.of_loops > 1:
+        title = body.label
+        chosen = f"{file.name} has {body.of_loops} loops, of which the last is timed, {title}: --loop names another"
     try:
-        return TimedLoop(title, loop_of_body(body), count, elements, body.image)
+        return TimedLoop(title, loop_of_body(body), count, elements, body.image, chosen=chosen)
     except BareLoopError:
         if count * len(body.code) > _LONGEST_STREAM:
             raise

@@ -242,7 +242,7 @@ def _loop_on(timed: TimedLoop, core: Core) -> TimedResult:
         source=source_of(timed.image),
         told=_told(timed.image),
         loop=loop,
-        notes=(ASSUMED,),
+        notes=(*filter(None, (timed.chosen,)), ASSUMED),
     )
 
 
@@ -251,7 +251,7 @@ def _lines(timed: Timed) -> Lines:
 
 
 def _told(image: Image | None) -> Told:
-    return partial(with_targets, image=image) if image else str
+    return partial(with_targets, image=image, addresses=True) if image else str
 
 
 def _of_image(made: CyclesReport, image: Image | None) -> CyclesReport:

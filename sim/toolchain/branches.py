@@ -23,16 +23,21 @@ def branch_target(text: str) -> int | None:
     return int(found["address"], 0) if found and found["how"] != "bl" else None
 
 
-def with_targets(text: str, image: Image) -> str:
+def with_targets(text: str, image: Image, *, addresses: bool = False) -> str:
     """Text with the place where branches in it go, in the place of their addresses: "b.hs kernel.c:43" of
     "b.hs #0x1107c", "bl round" of "bl #0x11004"; any other is as it was.
+
+    With `addresses` what has no source line of its own keeps its address: for a listing that has addresses there.
     """
 
     def told(found: re.Match[str]) -> str:
         address = int(found["address"], 0)
         function = image.function_at(address)
-        begins = function and image.symbols[function].address == address
-        return f"{found['branch']}{function if begins else image.place_of(address)}"
+        if function and image.symbols[function].address == address:
+            return f"{found['branch']}{function}"
+        if addresses and image.source_line(address) is None:
+            return found[0]
+        return f"{found['branch']}{image.place_of(address)}"
 
     return _BRANCH.sub(told, text)
 

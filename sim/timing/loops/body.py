@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from isa.decode import decode
 from isa.errors import LanewiseError
@@ -25,11 +25,19 @@ class Body:
     """The instructions of one iteration, which lie in the image from address `start` on.
 
     The last one is the branch back to the first; or there is no branch at all, and the code is just repeated.
+    `of_loops` is how many loops there are where it was looked for.
     """
 
     image: Image
     start: int
     code: tuple[Instruction, ...]
+    of_loops: int = 1
+
+    @property
+    def label(self) -> str:
+        """The name of its first instruction; its address where it has none."""
+        names = (name for name, symbol in self.image.symbols.items() if symbol.address == self.start)
+        return next(names, f"{self.start:#x}")
 
     @property
     def addresses(self) -> range:
@@ -58,7 +66,7 @@ def find_body(image: Image, label: str | None = None) -> Body:
     if not backward:
         raise BareLoopError(f"no loop: {image.path} has no branch back to {label or 'an instruction before it'}")
     last, head = backward[-1]
-    return _body(image, code, head, last)
+    return replace(_body(image, code, head, last), of_loops=len({head for _, head in backward}))
 
 
 def _body(image: Image, code: _Code, head: int, last: int) -> Body:

@@ -25,6 +25,7 @@ from sim.kernels.signature import (
     Struct,
     VectorArgument,
 )
+from sim.toolchain.compilers import ASSEMBLY
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.mangled import functions_called
 from sim.toolchain.objects import open_image
@@ -64,7 +65,9 @@ def function_signature(image: Image, name: str) -> Signature:
     called = {} if name in image.symbols else functions_called(name, image.symbols)
     names = {name, *called, *(whole.rpartition("::")[2] for whole in called.values())}
     try:
-        return image.from_debug_information(lambda dwarf: _signature(dwarf, name, names))
+        is_assembly = image.path.suffix in ASSEMBLY
+        absent = "assembly does not say what it takes;" if is_assembly else "it is not in there; compile with -g, or"
+        return image.from_debug_information(lambda dwarf: _signature(dwarf, name, names, absent))
     except _Unknown as unknown:
         raise ImageError(f"{name!r} of {image.path} cannot be called by its debug information: {unknown}") from None
 
@@ -187,8 +190,10 @@ class _Unknown(ImageError):
     """Why a function cannot be called, to be put into a sentence."""
 
 
-def _signature(dwarf: Any, name: str, names: Set[str]) -> Signature:
-    """Of the first definition that is linked by one of these names or, where that is not said, has it."""
+def _signature(dwarf: Any, name: str, names: Set[str], absent: str) -> Signature:
+    """Of the first definition that is linked by one of these names or, where that is not said, has it; `absent`
+    says what to do where none is.
+    """
     for entry in (each for unit in dwarf.iter_CUs() for each in _subprograms(unit.get_top_DIE())):
         declared = entry.get_DIE_from_attribute(_DECLARED_AT) if _DECLARED_AT in entry.attributes else entry
         own = _text(declared, "DW_AT_linkage_name") or _text(declared, "DW_AT_name")
@@ -196,7 +201,7 @@ def _signature(dwarf: Any, name: str, names: Set[str]) -> Signature:
             break
     else:
         raise _Unknown(
-            "it is not in there; compile with -g, or give the prototype in place of the name, "
+            f"{absent} give the prototype in place of the name, "
             f"such as 'int {name}(const int8_t a[length], uint64_t length)'"
         )
     children = list(entry.iter_children())
