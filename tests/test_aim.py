@@ -185,11 +185,19 @@ def test_a_mistake_comes_to_bear_where_the_exact_evaluator_says_so(text: str) ->
     assert answers == {True, text in ALWAYS_APART}
 
 
-@pytest.mark.parametrize(("one", "other"), [("ldrsb w0, [x1]", "ldrb"), ("adds w0, w1, w2", "add")])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ldrsb w0, [x1]", "ldrb w0, [x1]"), ("adds w0, w1, w2", "add w0, w1, w2"), ("mov w0, w1", "ldr w0, [x1]"),
+        ("nop ", "str w0, [x1]"), ("nop ", "b #8"),
+    ],
+)  # fmt: skip
 def test_of_memory_and_of_other_places_only_a_run_tells(one: str, other: str) -> None:
-    mnemonic, _, operands = one.partition(" ")
-    mistake = Mistake(0, "sign", *(TABLE.instruction(name, operands) for name in (mnemonic, other)))
-    assert unlike(mistake, places_of(mistake)) is None
+    """Whichever of the two it is that reaches them."""
+    pair = [TABLE.instruction(*text.split(" ", 1)) for text in (one, other)]
+    for original, instruction in (pair, pair[::-1]):
+        mistake = Mistake(0, "sign", original, instruction)
+        assert unlike(mistake, places_of(mistake)) is None
 
 
 def test_what_a_repeated_call_executes_is_what_a_recorded_one_does(tmp_path: Path) -> None:

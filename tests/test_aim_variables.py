@@ -83,6 +83,13 @@ def test_arrays_and_numbers_may_be_changed_in_the_order_of_the_arguments_but_no_
     assert [one.name for one in empty] == ["y", "edge"]
 
 
+def test_of_arrays_as_large_each_has_its_own_axes() -> None:
+    kernel = kernel_of("void f(const int32_t y[n], const int32_t z[m], int32_t out[n], size_t n, size_t m)")
+    numbers = np.arange(3, dtype=np.int32)
+    found = variables_of(kernel, {"y": numbers, "z": numbers, "n": 3, "m": 3}, {})
+    assert [(one.name, one.axes) for one in found] == [("y", ("n",)), ("z", ("m",))]
+
+
 def test_fields_of_a_structure_come_in_the_place_of_the_structure() -> None:
     kernel = kernel_of("void f(struct { int32_t low; int32_t high; } limits, int32_t edge, int32_t out[n], size_t n)")
     found = variables_of(kernel, {"edge": 1, "n": 2, "limits": {"low": 3, "high": 4}}, {})
@@ -145,6 +152,7 @@ def test_what_has_no_domain_lies_between_the_numbers_that_were_seen() -> None:
         ({"x": np.full((2, 3), 9, np.int32)}, []),
         ({"x": np.full((2, 3), 10, np.int32)}, None),  # which leaves its domain
         ({"x": np.full((2, 3), -1, np.int32), "edge": 4}, None),
+        ({"x": np.array([[0, 0, 0], [0, 0, 10]], np.int32)}, None),
         ({"y": np.array([1, 2, 4], np.float32), "edge": 4}, ["y", "edge"]),
         ({"rows": 1, "x": np.zeros((1, 3), np.int32)}, None),  # an extent
     ],

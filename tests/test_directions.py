@@ -86,8 +86,35 @@ def test_a_shift_by_a_register_goes_by_its_lowest_byte_alone() -> None:
             assert goes("shifted left", mnemonic, "v0.2s, v1.2s, v2.2s", **held) == (count > 0)
 
 
+@pytest.mark.parametrize("count", [-128, -2, -1, 0, 1, 2, 127])
+def test_a_shift_goes_by_the_sign_of_its_count(count: int) -> None:
+    held = {"v1": 1, "v2": count % 256 | 0x55 << 8}
+    assert goes("shifted right", "sshl", "v0.2s, v1.2s, v2.2s", **held) == (count < 0)
+    assert goes("shifted left", "sshl", "v0.2s, v1.2s, v2.2s", **held) == (count > 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("sqrdmulh v0.2s, v1.2s, v2.2s", {"negative first", "negative second"}),
+        ("smull v0.2d, v1.2s, v2.2s", {"negative first", "negative second"}),
+        ("umull v0.2d, v1.2s, v2.2s", set()),
+        ("mul w0, w1, w2", set()),
+        ("sshl v0.2s, v1.2s, v2.2s", {"shifted left", "shifted right"}),
+        ("sshr v0.2s, v1.2s, #3", set()),
+        ("cset w0, eq", {"true", "false"}),
+        ("cbz w0, #8", {"taken", "not taken"}),
+    ],
+)
+def test_an_instruction_has_the_ways_that_its_operands_let_it_go_each_lane_once(text: str, names: set[str]) -> None:
+    ways = direction_conditions(TABLE.instruction(*text.split(" ", 1)))
+    assert set(ways) == names
+    lanes = 2 if "v0" in text else 1
+    assert {name: len(conditions) for name, conditions in ways.items()} == dict.fromkeys(names, lanes)
+
+
 def test_factors_are_negative_one_by_one() -> None:
-    for first, second in ((3, 4), (-3, 4), (3, -4), (-3, -4)):
+    for first, second in ((3, 4), (-1, 4), (3, -1), (-3, -4)):
         held = {"v1": first % 2**32, "v2": second % 2**32}
         assert goes("negative first", "sqrdmulh", "v0.2s, v1.2s, v2.2s", **held) == (first < 0)
         assert goes("negative second", "sqrdmulh", "v0.2s, v1.2s, v2.2s", **held) == (second < 0)

@@ -119,6 +119,20 @@ def test_a_long_chain_of_updated_bases_is_followed() -> None:
     assert schedule(stream, small_core("out", 4)).cycles == 401 + 1200
 
 
+CROSSED = (
+    "sdiv x3, x3, x4", "mul x9, x9, x9", "ld1 {v0.16b}, [x1], x9", "ld1 {v2.16b}, [x3], x1", "ldr q1, [x1], #0x10",
+    "ldr q5, [x3]", "ldr q6, [x1]",
+)  # fmt: skip
+"""Two bases wait for one, which waits for a product that is there at 6; the first of them for a quotient as well."""
+
+
+def test_bases_that_wait_for_the_same_base_are_updated_each_when_all_it_needs_is_there() -> None:
+    """The quotient is there at 21, x3 a cycle later; x1 is updated at 6, and again a cycle later."""
+    core = small_core("out", 8, {"scalar sdiv 64": {"latency": 20}, "scalar mul 64": {"latency": 5}})
+    found = schedule(stream_of(*CROSSED), core)
+    assert found.issued[5:] == [22, 8]
+
+
 def test_waits_for_an_operand_and_then_for_a_pipe_are_told_apart() -> None:
     core = small_core("out", 4, {MULTIPLY: {"latency": 3, "uses": "M*9"}, ADD: {"uses": "M"}})
     found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s"), core)

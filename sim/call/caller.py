@@ -108,11 +108,10 @@ class Caller:
         """The structure or vector that is in registers now, a structure's fields by their names."""
         result = self.signature.returned
         assert result is not None
-        data = bytearray(max(result.type.itemsize, *(piece.start + piece.size for piece in pieces)))
-        for piece in pieces:
+        data = bytearray()
+        for piece in pieces:  # one behind the other
             assert isinstance(piece.location, Place)
-            part = cpu.read(piece.location).to_bytes(16, "little")[: piece.size]
-            data[piece.start : piece.start + piece.size] = part
+            data += cpu.read(piece.location).to_bytes(16, "little")[: piece.size]
         if not isinstance(result, Struct):
             return {RETURNED: np.frombuffer(data, result.type.base).reshape(result.type.shape).copy()}
         return {f"{RETURNED}.{name}": value for name, value in read_fields(result, data).items()}

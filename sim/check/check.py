@@ -169,8 +169,8 @@ class JobRun:
         self._implementation, self._image, self._code = implementation, image, code
         self._results: list[CallResult] = []
         self._findings: dict[str, GuardFinding] = {}
-        self._number = 0
-        self._stopped = ""
+        self._number: int  # of the latest call
+        self._stopped: str | None = None
         self._divergence = ""
         self._interrupted = False
 
@@ -208,7 +208,7 @@ class JobRun:
             ),
         )  # fmt: skip
 
-    def _run(self, advance: Advance) -> str:
+    def _run(self, advance: Advance) -> str | None:
         """Make the calls, up to the first divergence, harmful finding or error; returns finding or error as text.
 
         A program of intrinsics refuses wrong types and numbers by TypeError and ValueError.
@@ -225,10 +225,10 @@ class JobRun:
                 return f"input set {number}: {error}{source}"
             except KeyboardInterrupt:
                 self._interrupted = True
-                return ""
+                return None
             if result.divergence is not None:
                 self._divergence = f"input set {number}: {result.divergence}"
-                return ""
+                return None
             self._results.append(result)
             advance(1)
             for finding in result.findings:  # of harmless ones the first of each kind and place
@@ -236,7 +236,7 @@ class JobRun:
                 self._findings.setdefault(key, finding)
             if harmful := [finding for finding in result.findings if not finding.harmless]:
                 return f"input set {number}: " + "\n".join(str(finding) for finding in harmful)
-        return ""
+        return None
 
     def _mismatch(self, comparison: Comparison) -> Mismatch | None:
         if not comparison.wrong:

@@ -7,6 +7,7 @@ NaN: which NaN is not compared, zeros of different sign differ.  A kernel may gi
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -23,8 +24,6 @@ Value = int | str
 """An integer; of a floating-point number the shortest text that reads back as it, and its bits."""
 WHOLE = 8
 """Numbers of an array that are all shown."""
-LINE = 1 << 30
-"""Characters of a line that none has."""
 
 
 def as_value(number: np.generic) -> Value:
@@ -47,7 +46,7 @@ def arguments_at(arguments: Inputs, place: Place, shape: Place, elements: Sequen
         elif isinstance(value, np.ndarray) and (few := _rare(name, value)):
             parts.append(few)
         elif isinstance(value, np.ndarray):
-            lines = np.array2string(value, max_line_width=LINE, threshold=WHOLE, edgeitems=2)
+            lines = np.array2string(value, max_line_width=sys.maxsize, threshold=WHOLE, edgeitems=2)
             parts.append(f"{name}={' '.join(lines.split()).replace('[ ', '[')}")
             if value.size > WHOLE:
                 own = (re.fullmatch(rf"{re.escape(name)}((?:\[\d+\]){{{value.ndim}}})", one) for one in elements)
@@ -58,15 +57,15 @@ def arguments_at(arguments: Inputs, place: Place, shape: Place, elements: Sequen
     return ", ".join(parts)
 
 
-def _rare(name: str, array: np.ndarray[Any, Any]) -> str:
-    """What a long array has where it has not its most frequent number; "" where it is short, or that is too much."""
+def _rare(name: str, array: np.ndarray[Any, Any]) -> str | None:
+    """What a long array has where it has not its most frequent number; None where it is short, or that is too much."""
     if array.size <= WHOLE or array.dtype.kind not in "iuf":
-        return ""
+        return None
     numbers, counts = np.unique(array, return_counts=True)
     common = numbers[counts.argmax()]
     places = np.argwhere(array != common)
     if not 0 < len(places) <= WHOLE:
-        return ""
+        return None
     named = (f"{element_name(name, place)}={array[tuple(place)]}" for place in places)
     return f"{', '.join(named)}, the others of {name} {common}"
 
@@ -120,10 +119,8 @@ class Comparison:
         bad = {other.number for other in self.wrong if (other.output, other.place) == (lane.output, lane.place)}
         right = []
         for number in range(len(self._results)):
-            shape = self._vectors.golden[number][lane.output].shape
-            exists = len(shape) == len(lane.place) and all(
-                at < size for at, size in zip(lane.place, shape, strict=True)
-            )
+            array = self._vectors.golden[number].get(lane.output)  # None of a null pointer
+            exists = array is not None and all(at < size for at, size in zip(lane.place, array.shape, strict=True))
             if exists and number not in bad:
                 right.append(number)
         return right

@@ -20,8 +20,8 @@ from sim.kernels.signature import RETURNED, Pointer, extents, is_given, steps_in
 
 NEAREST, CLEAREST = 8, 24
 """Right lanes to learn from: neighbours run the same code, other calls give each instruction other values."""
-COMMON = 2
-"""0, 1 and -1 and their doubles stand everywhere in a computation and tell nothing."""
+_COMMON = frozenset([1, -1])
+"""They, their doubles and 0 stand everywhere in a computation and tell nothing."""
 Position = tuple[int, ...]
 
 
@@ -59,8 +59,7 @@ class LaneTracer:
         A shift by another count makes of one step a number that only its odd part tells from the next.
         """
         values = self._steps(number, position).values()
-        parts = {value // (value & -value) if value else 0 for value in values}
-        return len([part for part in parts if abs(part) > COMMON])
+        return len({value // (value & -value) for value in values if value} - _COMMON)
 
     def trace(self, wrong: WrongLane, right: Sequence[Position], right_sets: Sequence[int]) -> TracedLane:
         """Repeat the call of a wrong lane and trace the lane back.
@@ -192,9 +191,8 @@ class LaneTracer:
         Of an array that lacks axes of the output, such as a number for each channel, those that it has say where.
         """
         arguments = self._kernel.arguments(self._vectors.inputs[number])
-        axes = self._axes(output)
-        if len(pointer.shape) < len(axes) and set(pointer.shape) <= set(axes):
-            position = tuple(position[axes.index(axis)] for axis in pointer.shape)
+        if (along := self._along(pointer, output)) is not None:
+            position = tuple(position[axis] for axis in along)
         if len(position) == len(pointer.shape):
             strides = steps_in_elements(pointer, arguments)
             return sum(at * stride for at, stride in zip(position, strides, strict=True)) * _item_size(pointer)
@@ -203,23 +201,26 @@ class LaneTracer:
         return element * _item_size(pointer)
 
     def _names_another_step(self, pointer: Pointer, number: int, output: str) -> bool:
-        """Whether a golden step has the array's name and is not its elements, such as `shift` beside `shift[channels]`.
+        """Whether a golden step of an output has the array's name and is not its elements, such as `shift` beside
+        `shift[channels]`.
 
         The numbers of the call tell: those of the step are not all those of the array.
         """
         step = self._golden_steps_of(number).get(pointer.name)
         array = self._kernel.arguments(self._vectors.inputs[number]).get(pointer.name)
-        if step is None or not isinstance(array, np.ndarray):
+        shape = self._vectors.golden[number][output].shape
+        if step is None or step.shape != shape or not isinstance(array, np.ndarray):
             return False
-        axes = self._axes(output)
-        if len(pointer.shape) < len(axes) and set(pointer.shape) <= set(axes):
-            extents = dict(zip(pointer.shape, array.shape, strict=True))
-            array = np.broadcast_to(array.reshape([extents.get(axis, 1) for axis in axes]), step.shape)
+        if (along := self._along(pointer, output)) is not None:
+            lanes = np.indices(step.shape)
+            array = array[tuple(lanes[axis] for axis in along)]
         return not np.array_equal(array.ravel()[: step.size], step.ravel(), equal_nan=True)
 
-    def _axes(self, output: str) -> tuple[int | str, ...]:
-        """Those of an output array; of a result there are none."""
-        return next((pointer.shape for pointer in self._kernel.signature.outputs if pointer.name == output), ())
+    def _along(self, pointer: Pointer, output: str) -> list[int] | None:
+        """Along which axes of an output an array goes that lacks some of them, by number; None for another array."""
+        axes = next((one.shape for one in self._kernel.signature.outputs if one.name == output), ())  # none of a result
+        lacks_some = len(pointer.shape) < len(axes) and set(pointer.shape) <= set(axes)
+        return [axes.index(axis) for axis in pointer.shape] if lacks_some else None
 
     def _inputs(self) -> list[Pointer]:
         return [pointer for pointer in self._kernel.signature.pointers if is_given(pointer)]

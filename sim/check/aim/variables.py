@@ -42,7 +42,7 @@ class Variable(NamedTuple):
     def put(self, inputs: Inputs, numbers: Array) -> dict[str, Any]:
         """The input set with other numbers.  Raises what a dataclass raises that refuses them."""
         if not self.axes:
-            return with_leaf(inputs, self.where, numbers[0].item())
+            return with_leaf(inputs, self.where, numbers.item())
         numbers.flags.writeable = False
         return with_leaf(inputs, self.where, numbers)
 
@@ -68,8 +68,9 @@ def shown_domains(kernel: Kernel, cases: Iterable[Inputs]) -> Domains:
         numbers = np.asarray(leaf).ravel()
         numbers = numbers[np.isfinite(numbers)]
         if numbers.size and _name(where) not in kernel.domain:
-            low, high = seen.get(_name(where), (numbers[0].item(), numbers[0].item()))
-            seen[_name(where)] = min(low, numbers.min().item()), max(high, numbers.max().item())
+            low, high = numbers.min().item(), numbers.max().item()
+            least, most = seen.get(_name(where), (low, high))
+            seen[_name(where)] = min(low, least), max(high, most)
     return {name: Domain(low, high) for name, (low, high) in seen.items()}
 
 

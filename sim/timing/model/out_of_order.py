@@ -46,7 +46,7 @@ class OutOfOrder:
         self._values: dict[str, Value] = {}
         self._stored = StoredBytes()
         self._stores: dict[int, Value] = {}
-        self._issued_stores: deque[Value] = deque()
+        self._issued_stores: deque[tuple[int, Value]] = deque()
         self._bases: dict[int, Value] = {}
         self._moved: deque[FlightPart] = deque()
         self._cadence = Cadence()
@@ -117,7 +117,7 @@ class OutOfOrder:
         values = [value for flight in self._buffer for value in flight.values if value.issued is None]
         registers = [(name, origin.value(value)) for name, value in self._values.items() if origin.matters(value)]
         forward, issued = max(self.core.store_forward_scalar, self.core.store_forward_vector), self._issued_stores
-        while issued and (issued[0].issued or 0) + forward < self._cycle:  # the others still hold up loads
+        while issued and issued[0][0] + forward < self._cycle:  # the others still hold up loads
             issued.popleft()
         return (
             self._slots, tuple(buffer),
@@ -127,8 +127,8 @@ class OutOfOrder:
             tuple((cycle - self._cycle, tuple(map(origin.part, parts)))
                   for cycle, parts in sorted(self._calendar.items())),
             tuple(max(free - self._cycle, 0) for free in self._free.values()),
-            tuple(sorted(map(origin.value, issued))), self._taken.state(self._cycle), self._cadence.state(),
-            tuple(sorted(self._turns.items())),
+            tuple(sorted(origin.value(value) for _, value in issued)), self._taken.state(self._cycle),
+            self._cadence.state(), tuple(sorted(self._turns.items())),
         )  # fmt: skip
 
     def _pipes(self, operation: Operation) -> list[str]:
@@ -296,10 +296,10 @@ class OutOfOrder:
         if len(self._moved) > 1:
             return
         while self._moved:
-            base = self._moved[0].base
-            if base is not None:
-                base.publish(self._moved[0].available, self._complete)
-                self._bases.pop(base.number, None)
+            moved = self._moved[0]
+            if moved.base is not None:
+                moved.base.publish(moved.available, self._complete)
+                self._bases.pop(moved.flight.number)
             self._moved.popleft()
 
     def _started(self, part: FlightPart, at: int) -> None:
@@ -318,4 +318,4 @@ class OutOfOrder:
         for value in flight.values:
             value.publish(at, self._complete)
         if flight.one.stores:
-            self._issued_stores.append(self._stores[flight.number])
+            self._issued_stores.append((at, self._stores[flight.number]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -128,12 +129,9 @@ def _holders(schedule: NativeSchedule, structure: ScheduleC) -> tuple[Array, Arr
     last = np.full(len(schedule.core.pipes), _NONE, np.int64)
     holder, idle = (np.zeros(len(owner), np.int32) for _ in range(2))
     cycles = arrays.busy_from[ordered]
-    start = 0
-    while start < len(ordered):  # a cycle is not split
-        end = min(start + SLICE, len(ordered))
-        end = int(np.searchsorted(cycles, cycles[end - 1], side="right"))
+    firsts = np.searchsorted(cycles, cycles[::SLICE]).tolist()  # a cycle is not split
+    for start, end in pairwise([*firsts, len(ordered)]):
         call("find_holders", structure, ordered, start, end, owner, last, holder, idle)
-        start = end
     return holder, idle
 
 
