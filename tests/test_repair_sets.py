@@ -41,6 +41,11 @@ def of_bytes(a: int, b: int, c: int, d: int) -> dict[str, int]:
     return {f"v{n}": register_of([number] * 16, 8) for n, number in zip((2, 3, 5, 6), (a, b, c, d), strict=True)}
 
 
+def of_upper_bytes(a: int, b: int, c: int, d: int) -> dict[str, int]:
+    """The first two in the upper half, the third in the lower one."""
+    return {f"v{n}": register_of([c] * 8 + [number] * 8, 8) for n, number in zip((2, 3), (a, b), strict=True)}
+
+
 def of_halves(a: int, b: int, c: int, d: int) -> dict[str, int]:
     return {f"v{n}": register_of([number] * 8, 16) for n, number in zip((2, 3, 5, 6), (a, b, c, d), strict=True)}
 
@@ -74,8 +79,8 @@ WIDER: dict[str, tuple[list[str], Any, list[int], Callable[[State], list[int]], 
         lambda a, b, c, d: 2 * (a - b),
     ),
     "the upper half": (
-        ["add v1.16b, v2.16b, v3.16b", "mov x9, v1.d[1]", "fmov d4, x9", "sshll v0.8h, v4.8b, #0"], of_bytes, BYTES,
-        lanes(16, 8), lambda a, b, c, d: a + b,
+        ["add v1.16b, v2.16b, v3.16b", "mov x9, v1.d[1]", "fmov d4, x9", "sshll v0.8h, v4.8b, #0"],
+        of_upper_bytes, BYTES, lanes(16, 8), lambda a, b, c, d: a + b,
     ),
     "both operands": (
         ["add v1.8b, v2.8b, v3.8b", "sub v4.8b, v5.8b, v6.8b", "saddl v0.8h, v1.8b, v4.8b"], of_bytes, BYTES[::3],
@@ -150,11 +155,36 @@ def test_what_computes_with_whole_numbers_may_bound_its_own(is_signed: bool, low
         ["mov w1, w2", "asr w0, w1, #1"],
         ["add w1, w2, w3", "str w1, [x0]"],
         ["add w1, w2, w3", "ldr w0, [x1]"],
+        ["add w1, w2, w3", "add x0, sp, w1, sxtw"],
+        ["ldrsb w1, [x2]", "asr w0, w1, #1"],  # nothing is computed
+        ["fcvtzs w1, s2", "asr w0, w1, #1"],
     ],
 )
 def test_where_nothing_is_cut_nothing_is_wider(texts: list[str]) -> None:
     code = code_of([(text, at) for at, text in enumerate(texts)])
     assert list(wider(code, START + 4)) == []
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["add v1.2d, v2.2d, v3.2d", "sshr v0.2d, v1.2d, #1"],
+        ["xtn2 v1.8h, v2.4s", "sshll2 v0.4s, v1.8h, #0"],  # one half of it
+    ],
+)
+def test_elements_of_64_bits_and_those_of_one_half_are_cut_too(texts: list[str]) -> None:
+    code = code_of([(text, at) for at, text in enumerate(texts)])
+    assert [[change.pc for change in some] for some in wider(code, START + 4)] == [[START, START + 4]] * 2
+
+
+def test_sums_of_sums_are_gone_back_to_the_fourth_one() -> None:
+    """Each as far, with a sign and without."""
+    texts = ["add w1, w2, w3", *["add w1, w1, w2"] * 5, "asr w0, w1, #1"]
+    code = code_of([(text, at) for at, text in enumerate(texts)])
+    last = START + 4 * 6
+    found = [[(change.pc - START) // 4 for change in some] for some in wider(code, last)]
+    assert found == [some for some in ([5, 6], [4, 5, 6], [3, 4, 5, 6], [2, 3, 4, 5, 6]) for _ in range(2)]
+    assert len([*wider(code, last, bounded=True)]) == 2 * len(found)
 
 
 ROUNDED: dict[str, tuple[list[str], Callable[[int, int], int]]] = {

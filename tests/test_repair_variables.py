@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from isa.instruction import Instruction
-from sim.check.repair.alternative import Alternative
+from sim.check.repair.alternative import FOLLOWS, STEP, Alternative
 from sim.check.repair.steps import ELEMENTS, with_body
 from sim.check.repair.variables import BESIDE, SIZES, holding, left_out_variables, other_values
-from sim.check.repair.wider import wider_variables
+from sim.check.repair.wider import BELOW, wider_variables
 from support.code_of_lines import code_of
 from support.one_instruction import State, elements, left_by, named, register_of
 
@@ -185,6 +185,25 @@ def test_a_variable_may_have_been_left_out_of_a_result(one: int, more: int) -> N
     assert set(numbers([*found], state(x8=one % 2**32, x15=more % 2**32))) == expected
 
 
+def test_a_variable_of_minus_one_has_a_negative_sign() -> None:
+    given = state(x8=5)
+    given.store(FRAME + 12, (-1).to_bytes(4, "little", signed=True))
+    found = dict(numbers([*left_out_variables(CODE, at("add w16, w8, w15"), [])], given))
+    names = ("less by 1 with a negative sign of", "more by 1 with a negative sign of", "with the sign of")
+    assert [found[f"{name} what f.c:1 keeps"] for name in names] == [4, 6, 2**32 - 5]
+
+
+def test_a_constant_that_one_line_alone_keeps_is_no_first_element() -> None:
+    lines = [
+        ("str x5, [sp, #24]", 5), ("ldr x11, [sp, #24]", 20), ("mov w26, #5", 20), ("str w26, [sp, #64]", 20),
+        ("ldr w27, [sp, #64]", 20), ("mov w28, #5", 20), ("str w1, [sp, #8]", 6), ("ldr w28, [sp, #8]", 20),
+    ]  # fmt: skip
+    code = code_of(lines)
+    pcs = {instruction.text: pc for pc, instruction in code.instructions.items()}
+    for text in ("str w26, [sp, #64]", "ldr w28, [sp, #8]"):
+        assert [one.says for one in other_values(code, pcs[text]) if "first element" in one.says] == []
+
+
 def combined_lanes(says: str, one: list[int], other: list[int], bits: int) -> list[int]:
     if says.startswith("unsigned"):
         one, other = ([each % 2**bits for each in some] for some in (one, other))
@@ -236,6 +255,21 @@ def test_a_short_variable_of_32_bits_passes_on_what_is_kept() -> None:
         name = f"x{3 if 'w3' in store else 4}"
         after = run(stored, loaded, **{name: number % 2**32}).registers
         assert after[f"x{9 if 'w3' in store else 10}"] == number % 2**32
+
+
+def test_short_variables_are_kept_whole_apart_from_each_other_and_below_all_other_numbers() -> None:
+    lines = [(f"strb w{slot}, [sp, #{slot}]", 1) for slot in range(4)]
+    lines += [(f"ldrb w{10 + slot}, [sp, #{slot}]", 2) for slot in range(4)]
+    code = code_of(lines)
+    changes = [one for some in wider_variables(code) for one in some]
+    assert [(one.rank, one.original.text[:3]) for one in changes] == [(STEP, "str"), (FOLLOWS, "ldr")] * 4
+    changed = {one.pc: one.instruction for one in changes}
+    given = State({"sp": FRAME, **{f"x{slot}": -(10**9) * slot % 2**32 for slot in range(4)}})
+    after = given.run(*(changed[pc] for pc in code.instructions)).registers
+    assert [after[f"x{10 + slot}"] for slot in range(4)] == [-(10**9) * slot % 2**32 for slot in range(4)]
+    for one in changes[::2]:
+        (address,) = left_by(one.instruction, given)
+        assert int(address) <= FRAME - BELOW
 
 
 def test_a_slot_that_is_loaded_as_a_word_too_is_no_short_variable() -> None:

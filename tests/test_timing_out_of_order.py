@@ -102,6 +102,21 @@ def test_the_address_of_a_store_is_worked_out_before_its_data_are_there() -> Non
     assert sorted(found.pipes[1]) == [("L", 1, 2), ("S", 10, 11)]
 
 
+@pytest.mark.parametrize(("uses", "pipes"), [("S", [("S", 10, 11)]), ("S + S", [("S", 1, 2), ("S", 10, 11)])])
+def test_a_store_of_one_micro_operation_waits_for_its_data(uses: str, pipes: list[tuple[str, int, int]]) -> None:
+    core = small_core("out", 4, {MULTIPLY: {"latency": 9}, STORE: {"uses": uses}})
+    found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "str q1, [x1]"), core)
+    assert sorted(found.pipes[1]) == pipes
+    alone = schedule(stream_of("str q1, [x1]"), core)
+    assert sorted(alone.pipes[0]) == [("S", 1 + at, 2 + at) for at in range(len(pipes))]
+
+
+def test_all_micro_operations_of_what_is_no_store_wait_for_all_operands() -> None:
+    core = small_core("out", 4, {MULTIPLY: {"latency": 9, "uses": "M"}, ACCUMULATE: {"uses": "A + B"}})
+    found = schedule(stream_of("mul v1.4s, v0.4s, v0.4s", "mla v9.4s, v1.4s, v1.4s"), core)
+    assert sorted(found.pipes[1]) == [("A", 10, 11), ("B", 10, 11)]
+
+
 def test_a_register_that_is_stored_where_it_points_is_waited_for_by_both_halves() -> None:
     core = small_core("out", 4, {"scalar mul 64": {"latency": 9}, "store scalar 64": {"uses": "L + S"}})
     found = schedule(stream_of("mul x1, x1, x1", "str x1, [x1]"), core)

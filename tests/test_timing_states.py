@@ -6,14 +6,15 @@ from collections import defaultdict
 from collections.abc import Hashable
 from fractions import Fraction
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import pipeline
 from sim.timing.model.stream import Executed
-from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core, stream_of
+from support import small_cores
+from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, STORE, small_core
 
 ADDRESS = 0x1008
 """Of all accesses: a load meets the latest store."""
@@ -27,6 +28,17 @@ PROBES = (
     (4, 6, 4, 0, 0, 0, 2),
 )
 """By their numbers: what comes behind."""
+
+
+_KNOWN: dict[str, Executed] = {}
+
+
+def stream_of(*texts: str, **accesses: Any) -> list[Executed]:
+    """As of the support, with the same instruction for the same text."""
+    return [
+        one._replace(instruction=_KNOWN.setdefault(text, one).instruction)
+        for text, one in zip(texts, small_cores.stream_of(*texts, **accesses), strict=True)
+    ]
 
 
 def items() -> list[Executed]:
@@ -75,6 +87,100 @@ def test_after_equal_states_the_same_instructions_take_the_same_cycles(order: Li
             count += 1
     assert [some for some in futures.values() if len(some) > 1] == []
     assert len(futures) < count  # there are equal ones
+
+
+FILLING = ["add v3.4s, v0.4s, v0.4s"] * 8
+"""What takes a cycle each, and is through two cycles later."""
+
+
+def states_after(core: Core, *streams: list[Executed]) -> list[Hashable]:
+    engines = [pipeline(core) for _ in streams]
+    for engine, stream in zip(engines, streams, strict=True):
+        engine.feed(stream)
+    return [engine.state() for engine in engines]
+
+
+@pytest.mark.parametrize(("latencies", "is_alike"), [((1, 2), True), ((2, 3), True), ((3, 4), False), ((5, 7), False)])
+def test_when_an_instruction_in_flight_is_ready_is_part_of_the_state_if_that_is_to_come(
+    latencies: tuple[int, int], is_alike: bool
+) -> None:
+    """What it made is overwritten already, and the quotient before it takes longer: it retires then at the earliest."""
+    quotient, product, last = "sdiv x3, x3, x4", "mul v2.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s"
+    cores = [
+        small_core("out", 1, {"scalar sdiv 64": {"latency": 30, "uses": "S"}, MULTIPLY: {"latency": one, "uses": "M"}})
+        for one in latencies
+    ]
+    stream = stream_of(quotient, product, last, *FILLING[:2])
+    ready, left = list[int](), list[Any]()
+    for core in cores:
+        engine = pipeline(core)
+        engine.feed(stream)
+        state: Any = engine.state()
+        ready.append(engine.schedule().ready[1] - engine_now(core, stream))
+        left.append([until for _, until in state[1]])
+    assert ready == [latency - 2 for latency in latencies]
+    assert (left[0] == left[1]) == is_alike
+
+
+@pytest.mark.parametrize(("cycles", "left"), [(1, 0), (2, 0), (3, 0), (4, 1), (5, 2)])
+def test_for_how_long_a_pipe_is_busy_is_part_of_the_state(cycles: int, left: int) -> None:
+    """It is free at cycle 1 and so many; the last of the others is dispatched in cycle 4."""
+    core = small_core("out", 1, {MULTIPLY: {"uses": f"M*{cycles}"}})
+    (state,) = states_after(core, stream_of("mul v2.4s, v0.4s, v0.4s", *FILLING[:4]))
+    assert isinstance(state, tuple)
+    assert dict(zip(core.pipes, state[6], strict=True))["M"] == left
+
+
+def engine_now(core: Core, stream: list[Executed]) -> int:
+    engine = pipeline(core)
+    engine.feed(stream)
+    return engine.now
+
+
+def test_when_a_register_was_made_is_part_of_the_state_for_as_long_as_it_may_be_waited_for() -> None:
+    moved = "add x1, x1, #1"
+    core = small_core("out", 1, address_delay=20)
+    first, second, third = states_after(
+        core,
+        stream_of(moved, *FILLING[:2], *FILLING),
+        stream_of(*FILLING[:2], moved, *FILLING),
+        stream_of(moved, *FILLING),
+    )
+    assert (first != second, second == third) == (True, True)
+    long_ago = [stream_of(*some, *FILLING * 12) for some in ([moved, *FILLING[:2]], [*FILLING[:2], moved])]
+    first, second = states_after(core, *long_ago)
+    assert first == second
+
+
+def test_when_a_store_was_made_is_part_of_the_state_for_as_long_as_it_is_forwarded() -> None:
+    core = small_core("out", 1, store_forward_vector=Fraction(20), store_forward_scalar=Fraction(1))
+    store = "str q0, [x1]"
+    first, second, third = states_after(
+        core, stream_of(store, *FILLING[:2], *FILLING, stores={0: 64}),
+        stream_of(*FILLING[:2], store, *FILLING, stores={2: 64}), stream_of(store, *FILLING, stores={0: 64}),
+    )  # fmt: skip
+    assert (first != second, second == third) == (True, True)
+    long_ago = [stream_of(store, *FILLING * 12, stores={0: 64}), stream_of(FILLING[0], *FILLING * 12)]
+    first, second = states_after(core, *long_ago)
+    assert first == second
+
+
+def test_which_of_two_stores_a_load_waits_for_is_part_of_the_state() -> None:
+    core = small_core(
+        "out", 4, {MULTIPLY: {"latency": 9}, "scalar sdiv 64": {"latency": 30}}, store_forward_vector=Fraction(5)
+    )
+    texts = ("mul v1.4s, v0.4s, v0.4s", "mul v2.4s, v1.4s, v1.4s", "str q1, [x1]", "str q2, [x2]", "ldr q3, [x3]")
+    streams = [stream_of(*texts, stores={2: 64, 3: 128}, loads={4: address}) for address in (64, 128)]
+    first, second = states_after(core, *streams)
+    assert first != second
+    assert len({pipeline_ready(core, stream) for stream in streams}) == 2
+
+
+def pipeline_ready(core: Core, stream: list[Executed]) -> int:
+    """When the last one is."""
+    engine = pipeline(core)
+    engine.feed(stream)
+    return engine.schedule().ready[-1]
 
 
 @pytest.mark.parametrize("order", ["in", "out"])

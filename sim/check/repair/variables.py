@@ -72,8 +72,9 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
         if not access.is_load and access.slot in variables:
             yield from _first_elements(code, pc)
     elif code.is_literal(pc):
+        (loaded,) = instruction.writes
         for bits in ELEMENTS:
-            for at, by in product(range(instruction.writes[0].bits // bits), (1, -1)):
+            for at, by in product(range(loaded.bits // bits), (1, -1)):
                 changed = with_body(instruction, with_results(form, _beside_it(at, by), bits))
                 says = f"with 1 {'added to' if by > 0 else 'taken from'} element {at} of {bits} bits"
                 yield Alternative(pc, NEAR, instruction, changed, says)

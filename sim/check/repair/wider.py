@@ -105,7 +105,7 @@ def _cut_sources(code: ExecutedCode, pc: int) -> Iterator[tuple[int, int, int]]:
     for at, operand in enumerate(operands[1:], 1):
         if isinstance(operand, (Vector, Scalar, General)) and operand.place.file != "zr":
             chain = list(code.sources(pc, operand.place))
-            if chain and chain[-1].pc < pc and _is_cut(code.instructions[chain[-1].pc]):
+            if chain and _is_cut(code.instructions[chain[-1].pc]):
                 yield at, chain[-1].pc, chain[-1].lsb
 
 

@@ -113,7 +113,7 @@ class OutOfOrder:
     def state(self) -> Hashable:
         """All that the times of what comes next depend on, counted from now on."""
         origin = ReferencePoint(self._cycle, len(self._flights))
-        buffer = [(id(f.operation), None if f.open else max(f.ready - self._cycle, 0)) for f in self._buffer]
+        buffer = [(id(f.operation), None if f.open else max(f.ready - self._cycle, 1)) for f in self._buffer]
         values = [value for flight in self._buffer for value in flight.values if value.issued is None]
         registers = [(name, origin.value(value)) for name, value in self._values.items() if origin.matters(value)]
         forward, issued = max(self.core.store_forward_scalar, self.core.store_forward_vector), self._issued_stores
