@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 from isa.lane import Place
 from sim.call.prepared import PER_CALL
-from sim.check.repair.trials import CUT, FAILING, PER_CHANGE, SHORT, RepairTrials
+from sim.check.repair.trials import ALL_REACH, CUT, FAILING, PER_CHANGE, SHORT, RepairTrials
 from sim.check.vectors import Vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.kernels.kernel import Inputs
@@ -219,3 +221,146 @@ def test_further_input_sets_are_not_drawn_by_the_seed_of_the_check(
     assert trials.are_right_with({at(image, ADDS): named("add w4, w4, #7")})
     assert drawn[0] == int(np.random.default_rng(6).integers(1 << 40))
     assert int(np.random.default_rng(5).integers(1 << 40)) not in drawn
+
+
+def of_numbers(image: Image, *numbers: int, of: Kernel | None = None) -> RepairTrials:
+    """Trials on input sets of one number each."""
+    of = of or kernel()
+    inputs = [{"x": np.array([number], np.int32), "n": 1} for number in numbers]
+    return RepairTrials(image, of, Vectors(inputs, [of.expected(each) for each in inputs], 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "goes_another_way"),
+    [("add w4, w4, w6", 1, False), ("orr w4, w4, #7", 2, False), ("orr w4, w4, #7", 1, True)],
+)
+def test_one_condition_that_does_not_hold_is_enough(
+    text: str, other: int, goes_another_way: bool, image: Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Failing calls stay wrong; one that was right becomes wrong; the way is another: without further input sets."""
+    monkeypatch.setattr(RepairTrials, "_fresh", [])
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        """Right for all numbers but 8."""
+        return {"out": inputs["x"] + np.where(inputs["x"] == 8, 7, 6).astype(np.int32)}
+
+    trials = of_numbers(image, 8, other, of=kernel(golden))
+    monkeypatch.setattr(trials, "_goes_another_way_with", lambda replaced: goes_another_way)
+    assert not trials.are_right_with({at(image, ADDS): named(text)})
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 8])
+def test_all_calls_that_were_right_stay_so(count: int, image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 8 the bits are as the sum, of 1 too; of 2 among many they are not, wherever it stands."""
+    monkeypatch.setattr(RepairTrials, "_fresh", [])
+    monkeypatch.setattr("sim.check.repair.trials.SOME", 3)
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        return {"out": inputs["x"] + np.where(inputs["x"] == 8, 7, 6).astype(np.int32)}
+
+    either = {at(image, ADDS): named("orr w4, w4, #7")}  # 15 of 8, which is wanted; 7 of 1, too; 7 of 2, and not 8
+    for place in (0, count // 2, count - 1):
+        others = [1] * count
+        assert of_numbers(image, 8, *others, of=kernel(golden)).are_right_with(either)
+        others[place] = 2
+        assert not of_numbers(image, 8, *others, of=kernel(golden)).are_right_with(either)
+
+
+def test_failing_calls_that_are_not_tried_at_first_are_tried_at_last(
+    image: Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 8 the bits are as the sum with 7, of 9 they are not."""
+    monkeypatch.setattr("sim.check.repair.trials.FAILING", 1)
+    monkeypatch.setattr("sim.check.repair.trials.TRIED", 0)
+    monkeypatch.setattr(RepairTrials, "_others", lambda self: ())
+    change = {at(image, ADDS): named("orr w4, w4, #7")}
+    found = {number: of_numbers(image, 8, number) for number in (8, 9)}
+    assert [len(trials.failing) for trials in found.values()] == [1, 1]
+    assert [trials.are_right_with(change) for trials in found.values()] == [True, False]
+
+
+BEFORE = Counter(dict.fromkeys(range(16), 3))
+"""How often sixteen instructions are executed."""
+
+
+@pytest.mark.parametrize(
+    ("left_out", "more", "less", "is_another_way"),
+    [
+        (0, 1, 0, False), (2, 1, 0, False), (3, 1, 0, True), (3, 0, 0, False), (3, 0, 1, False), (3, 1, 1, True),
+        (16, 0, 0, False),
+    ],
+)  # fmt: skip
+def test_a_way_is_another_one_that_leaves_out_more_than_an_eighth_and_goes_elsewhere_more_often(
+    left_out: int, more: int, less: int, is_another_way: bool
+) -> None:
+    now = Counter({pc: count for pc, count in BEFORE.items() if pc >= left_out})
+    now.update(dict.fromkeys(range(15, 15 - more, -1), 1))
+    now.subtract(dict.fromkeys(range(14, 14 - less, -1), 1))
+    asked = list[Any]()
+
+    def executions(replaced: Any) -> Counter[int]:
+        asked.append(replaced)
+        return now if replaced else BEFORE
+
+    trials: Any = SimpleNamespace(_way=None, _executions=executions)
+    change = {4: named("nop ")}
+    assert RepairTrials._goes_another_way_with(trials, change) == is_another_way
+    assert RepairTrials._goes_another_way_with(trials, change) == is_another_way
+    assert asked == [{}, change, change]  # how it was is found once
+
+
+class Repeating:
+    """What repeats calls, each with a path of its own; `patches` are those that it was given."""
+
+    def __init__(self, paths: dict[int, list[int]]) -> None:
+        self.paths, self.patches, self.limits = paths, list[Any](), list[tuple[int, int]]()
+
+    def patch(self, replaced: Any) -> None:
+        self.patches.append(replaced)
+
+    def path(self, call: int, most: int) -> list[int]:
+        self.limits.append((call, most))
+        return self.paths[call]
+
+    def loads_of_data(self, call: int, most: int) -> list[tuple[int, int, int]]:
+        self.limits.append((call, most))
+        return [(pc, 0x3000, 4) for pc in self.paths[call]]
+
+
+def repeated(*paths: list[int]) -> Any:
+    numbers = dict(enumerate(paths))
+    return SimpleNamespace(
+        _repeater=Repeating(numbers), failing=[*numbers], _calls={n: n for n in numbers},
+        _took=dict.fromkeys(numbers, 50), _most=lambda number: 200,
+    )  # fmt: skip
+
+
+def reached(trials: Any) -> frozenset[int]:
+    found: frozenset[int] = vars(RepairTrials)["reached"].func(trials)
+    return found
+
+
+def data_read(trials: Any) -> frozenset[tuple[int, int, int]]:
+    found: frozenset[tuple[int, int, int]] = vars(RepairTrials)["data_read"].func(trials)
+    return found
+
+
+def test_executions_are_counted_of_the_first_failing_calls_with_the_change() -> None:
+    trials = repeated([4, 8, 8], [4], [8], [12], [16])
+    change = {4: named("nop ")}
+    assert RepairTrials._executions(trials, change) == {4: 2, 8: 3, 12: 1}
+    assert trials._repeater.patches == [change]
+    assert trials._repeater.limits == [(0, 200), (1, 200), (2, 200), (3, 200)]
+
+
+def test_what_is_reached_and_read_is_that_of_the_code_as_it_was_compiled() -> None:
+    trials = repeated([4, 8, 12], [8, 12], [12, 8, 4])
+    assert reached(trials) == {8, 12}
+    assert data_read(trials) == {(pc, 0x3000, 4) for pc in (4, 8, 12)}
+    assert trials._repeater.patches == [{}, {}]
+    assert trials._repeater.limits == [(n, 50) for n in (0, 1, 2)] * 2
+    many = repeated(*[[4, 8]] * ALL_REACH, [4])
+    assert reached(many) == {4, 8}
+    assert len(data_read(many)) == 2
+    fewer = repeated(*[[4, 8]] * (ALL_REACH - 1), [4])
+    assert reached(fewer) == {4}

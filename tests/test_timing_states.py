@@ -169,8 +169,9 @@ def test_which_of_two_stores_a_load_waits_for_is_part_of_the_state() -> None:
     core = small_core(
         "out", 4, {MULTIPLY: {"latency": 9}, "scalar sdiv 64": {"latency": 30}}, store_forward_vector=Fraction(5)
     )
-    texts = ("mul v1.4s, v0.4s, v0.4s", "mul v2.4s, v1.4s, v1.4s", "str q1, [x1]", "str q2, [x2]", "ldr q3, [x3]")
-    streams = [stream_of(*texts, stores={2: 64, 3: 128}, loads={4: address}) for address in (64, 128)]
+    product, store = "mul v1.4s, v1.4s, v0.4s", "str q1, [x1]"
+    texts = (product, store, product, store, "ldr q3, [x3]")
+    streams = [stream_of(*texts, stores={1: 64, 3: 128}, loads={4: address}) for address in (64, 128)]
     first, second = states_after(core, *streams)
     assert first != second
     assert len({pipeline_ready(core, stream) for stream in streams}) == 2

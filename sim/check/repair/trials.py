@@ -125,7 +125,7 @@ class RepairTrials:
     def _wrong_lanes(self) -> list[bytes] | None:
         """What the shortest failing call makes of the lanes that are wrong without a change; None where it fails."""
         number = self.failing[0]
-        outputs, executed = self._repeater.run(self._calls[number], 2 * self._took[number] + 100)
+        outputs, executed = self._repeater.run(self._calls[number], self._most(number))
         self.spent += executed + PER_CALL
         if outputs is None:
             return None
@@ -134,9 +134,13 @@ class RepairTrials:
             self._wrong = {name: ~agreement(outputs[name], golden[name], self._kernel.tolerance) for name in golden}
         return [outputs[name][wrong].tobytes() for name, wrong in self._wrong.items()]
 
+    def _most(self, number: int) -> int:
+        """Instructions after which a changed call is taken for one that does not end."""
+        return 2 * self._took[number] + 100
+
     def _are_right(self, numbers: list[int]) -> bool:
         for position, number in enumerate(numbers):
-            if not self._is_right(number, 2 * self._took[number] + 100):
+            if not self._is_right(number, self._most(number)):
                 if self._took[number] <= 2 * self._took[numbers[0]]:
                     numbers.insert(0, numbers.pop(position))  # what refutes one may refute the next
                 return False
@@ -153,8 +157,8 @@ class RepairTrials:
     def _executions(self, replaced: Mapping[int, Instruction]) -> Counter[int]:
         """How often some failing calls execute each instruction, by address."""
         self._repeater.patch(replaced)
-        limits = {number: 2 * self._took[number] + 100 for number in self.failing[:WAYS]}
-        return Counter(pc for number, most in limits.items() for pc in self._repeater.path(self._calls[number], most))
+        some = self.failing[:WAYS]
+        return Counter(pc for number in some for pc in self._repeater.path(self._calls[number], self._most(number)))
 
     @cached_property
     def reached(self) -> frozenset[int]:
