@@ -192,3 +192,29 @@ def test_layers_without_an_output_or_without_numbers_are_passed_over(tmp_path: P
     network = read(made, tmp_path)
     given = {x: np.zeros((1, 4), np.int8), none: np.zeros((1, 0), np.int8)}
     assert forward(network, given, "double_rounding")[y].shape == (1, 0)
+
+
+def test_uint8_of_other_scales_is_joined_in_the_scale_of_the_output(tmp_path: Path) -> None:
+    """(13 - 10) / 2 is 1.5: away from zero 2, from 20 on 22."""
+    made = ModelWriter()
+    half, same = made.tensor("half", "uint8", (1, 4), 0.5, 10), made.tensor("same", "uint8", (1, 3), 1.0, 20)
+    doubled, y = made.tensor("doubled", "uint8", (1, 3), 2.0, 0), made.tensor("y", "uint8", (1, 10), 1.0, 20)
+    made.layer("CONCATENATION", (half, same, doubled), (y,), "ConcatenationOptions", Axis=1)
+    made.inputs, made.outputs = [half, same, doubled], [y]
+    (tmp_path / "net.tflite").write_bytes(made.content())
+    network = read_tflite(tmp_path / "net.tflite")
+    given = {
+        half: np.array([[13, 7, 255, 10]], np.uint8),
+        same: np.array([[0, 20, 255]], np.uint8),
+        doubled: np.array([[0, 117, 118]], np.uint8),
+    }
+    expected = np.array([[22, 18, 143, 20, 0, 20, 255, 20, 254, 255]], np.uint8)
+    assert forward(network, given, "double_rounding")[y].tolist() == expected.tolist()
+    (report,) = compared(network, {**given, y: expected})
+    assert (report.outcome, report.conventions, report.kind) == ("equal", ("join_in_float32",), "joining")
+    expected[0, 0] -= 1
+    (report,) = compared(network, {**given, y: expected})
+    assert (report.outcome, report.first, report.differing) == ("differs", (0, 0), 1)
+    assert report.trace is not None
+    step = report.trace.steps[0]
+    assert (step.value, step.exact, step.event) == (22, Fraction(43, 2), "tie")

@@ -76,18 +76,12 @@ def test_where_variables_cannot_be_told_there_are_none(monkeypatch: pytest.Monke
 
 
 def test_places_are_those_of_the_image(code: ExecutedCode, monkeypatch: pytest.MonkeyPatch) -> None:
-    def with_target(self: OfLines, text: str) -> str:
-        return f"{text} of f"
-
-    def is_before_loop(self: OfLines, pc: int) -> bool:
-        return pc == at(3)
-
-    monkeypatch.setattr(OfLines, "with_target", with_target)
-    monkeypatch.setattr(OfLines, "is_before_loop", is_before_loop)
-    assert (code.address(at(3)), code.with_target("b")) == (f"f.c:1 ({at(3):#x})", "b of f")
+    monkeypatch.setattr("sim.check.repair.code.with_targets", lambda text, image: f"{text} of f")
+    monkeypatch.setattr("sim.check.repair.code.is_before_loop", lambda pc, image: pc == at(3))
+    assert (code.address(at(3)), code.with_targets("b")) == (f"f.c:1 ({at(3):#x})", "b of f")
     assert [code.is_before_loop(at(number)) for number in (2, 3)] == [False, True]
-    assert [code.function(at(number)) for number in (0, 18, 19, 26)] == ["f", "f", "g", "h"]
-    assert code_of(LINES).function(START) == ""
+    monkeypatch.setattr(OfLines, "function_at", lambda self, pc: f"at {pc}")
+    assert code.function(START) == f"at {START}"
 
 
 def test_by_which_calls_a_line_came_is_told_of_its_changed_instructions_or_of_all(

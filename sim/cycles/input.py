@@ -68,7 +68,7 @@ class TimedCall:
         return tuple(text for text in (self.assumed, runtime) if text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TimedLoop:
     """A loop and how many times its body is timed; `elements` are those of one body (0: not known).
 
@@ -185,7 +185,9 @@ def bare_loop(file: Path, label: str | None, count: int, elements: int, flags: S
         title = body.label
         chosen = f"{file.name} has {body.of_loops} loops, of which the last is timed, {title}: --loop names another"
     try:
-        return TimedLoop(title, loop_of_body(body), count, elements, body.image, chosen=chosen)
+        return TimedLoop(
+            title=title, loop=loop_of_body(body), count=count, elements=elements, image=body.image, chosen=chosen
+        )
     except BareLoopError:
         if count * len(body.code) > _LONGEST_STREAM:
             raise

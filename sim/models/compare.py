@@ -71,6 +71,7 @@ _OWN_KERNELS: Final = {
     "L2_NORMALIZATION": "L2 normalization",
     **dict.fromkeys(("RESIZE_BILINEAR", "Resize"), "interpolation"),
     "BATCH_MATMUL": "product of stacks",
+    "CONCATENATION": "joining",
     **dict.fromkeys(("TRANSPOSE_CONV", "ConvTranspose"), "transposed convolution"),
     "ReduceMean": "mean",
 }

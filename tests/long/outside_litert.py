@@ -93,6 +93,25 @@ def test_every_layer_that_only_moves_numbers_is_reproduced(runtime: str, tmp_pat
         ]  # fmt: skip
 
 
+@pytest.mark.parametrize("runtime", NAMED)
+def test_bytes_of_several_scales_that_are_joined_are_reproduced(runtime: str, tmp_path: Path) -> None:
+    for seed in range(20):
+        rng, made = np.random.default_rng(seed), ModelWriter()
+
+        def scale(rng: np.random.Generator = rng) -> float:
+            return float(rng.choice([2.0**-4, 2.0**-3, 0.1, rng.uniform(0.001, 0.5)]))
+
+        inputs = [made.tensor(f"x{k}", "uint8", (2, 256), scale(), int(rng.integers(256))) for k in range(3)]
+        output = made.tensor("y", "uint8", (2, 768), scale(), int(rng.integers(256)))
+        made.layer("CONCATENATION", inputs, (output,), "ConcatenationOptions", Axis=1)
+        made.inputs, made.outputs = inputs, [output]
+        (tmp_path / "net.tflite").write_bytes(made.content())
+        network = read_tflite(tmp_path / "net.tflite")
+        tensors = litert_tensors(tmp_path / "net.tflite", network, drawn_inputs(network, seed), runtime)
+        (report,) = compared(network, tensors)
+        assert (report.outcome, report.conventions) == ("equal", ("join_in_float32",)), seed
+
+
 @pytest.mark.parametrize("net", [cutting_net, splitting_net])
 @pytest.mark.parametrize("runtime", [*NAMED, "tflite-micro"])
 def test_every_layer_that_cuts_chooses_and_stacks_is_reproduced(

@@ -6,7 +6,7 @@ that have several outputs.
 Sources: `kernels/split.cc`, `kernels/split_v.cc` and `kernels/gather.cc`; its reference kernels `reference/pad.h`,
 `reference/concatenation.h`, `reference/transpose.h`, `reference/strided_slice.h`, `reference/gather.h` and
 `reference/resize_nearest_neighbor.h`, with `kernels/pad.cc`, where what is padded with stands for zero, and
-`kernels/concatenation.cc`, where int8 has one scale.
+`kernels/concatenation.cc`, where int8 has one scale (uint8 of several: docs/spec/neighbours.md section 47).
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import Final
 
 import numpy as np
 
-from sim.models.layers import Inputs, Several, broadcast, operand, require_one_scale, several
+from sim.models.layers import ByRules, Inputs, Several, broadcast, operand, require_one_scale, several
 from sim.models.network import AnyArray, Network, NetworkLayer, NotComputed, require_size
+from sim.models.rules.joining import Joining
 
 _AT_ONCE: Final = 8
-"""Arrays of float64, each as long as what is resized, that its places take."""
+"""Arrays of 64 bits, each as long as what is resized or joined, that this takes."""
 
 
 def _padded(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
@@ -34,11 +35,21 @@ def _padded(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return np.pad(x, pairs, constant_values=0 if scale is None else scale.zero_point)
 
 
-def _joined(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
-    """One behind the other along an axis."""
+def _joined(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray | ByRules:
+    """One behind the other along an axis; uint8 may be of other scales than the output."""
     if layer.options.get("FusedActivationFunction", "NONE") != "NONE":
         raise NotComputed(f"it is joined with {layer.options['FusedActivationFunction']}")
-    return np.concatenate(_parts(network, layer, given), axis=int(layer.options.get("Axis", 0)))
+    axis, tensors = int(layer.options.get("Axis", 0)), [network.tensors[number] for number in layer.inputs]
+    of_all = [one.scale for one in (*tensors, network.output_of(layer))]
+    scales = [scale for scale in of_all if scale is not None and scale.scales.size == 1]
+    is_alike = len({(float(scale.scales[0]), scale.zero_point) for scale in scales}) == 1
+    if network.output_of(layer).dtype != "uint8" or len(scales) < len(of_all) or is_alike:
+        return np.concatenate(_parts_of_one_scale(network, layer, given), axis=axis)
+    parts = _parts(layer, given)
+    require_size((_AT_ONCE, sum(part.size for part in parts)))
+    which = [np.full(part.shape, number, np.int64) for number, part in enumerate(parts)]
+    operands = {"byte": np.concatenate(parts, axis=axis), "tensor": np.concatenate(which, axis=axis)}
+    return ByRules(operands=operands, rules=[Joining(scales[:-1], scales[-1])], dtype="uint8")
 
 
 def _turned(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
@@ -86,13 +97,17 @@ def _one_for_each_axis(x: AnyArray, numbers: AnyArray) -> list[int]:
 
 def _stacked(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     """One behind the other along a new axis."""
-    return np.stack(_parts(network, layer, given), axis=int(layer.options.get("Axis", 0)))
+    return np.stack(_parts_of_one_scale(network, layer, given), axis=int(layer.options.get("Axis", 0)))
 
 
-def _parts(network: Network, layer: NetworkLayer, given: Inputs) -> list[AnyArray]:
-    """All inputs, of one scale and one type, where together they are not too large."""
+def _parts_of_one_scale(network: Network, layer: NetworkLayer, given: Inputs) -> list[AnyArray]:
     for place in range(len(layer.inputs)):
         require_one_scale(network, layer, place)
+    return _parts(layer, given)
+
+
+def _parts(layer: NetworkLayer, given: Inputs) -> list[AnyArray]:
+    """All inputs, of one type, where together they are not too large."""
     parts = [operand(layer, place, given) for place in range(len(layer.inputs))]
     require_size((sum(part.size for part in parts),))
     if len({part.dtype for part in parts}) > 1:
@@ -204,7 +219,7 @@ def _negated(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray:
     return -x
 
 
-TURNS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], AnyArray | Several]]] = {
+TURNS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], AnyArray | Several | ByRules]]] = {
     "PAD": _padded,
     "CONCATENATION": _joined,
     "TRANSPOSE": _turned,

@@ -27,6 +27,7 @@ from sim.models.questions import plain, question_of
 from sim.models.rules.dequantizing import WAYS
 from sim.models.rules.functions.sloping import over_root_rules, sloping_rules
 from sim.models.rules.interpolating import CutInterpolation, interpolating_rules
+from sim.models.rules.joining import Joining
 from sim.models.rules.subtracting import subtracting_rules
 
 Made = Pooled | FromReals | Activated | Normalized | Averaged | ByRules
@@ -208,7 +209,7 @@ def _of_made(layer: str, kind: str, parameters: str, made: Made, shape: Sequence
 @cache
 def examples() -> Sequence[Example]:
     """Of every kind of layer, the plainest first."""
-    return [*_softmaxes(), *_means(), *_functions(), *_pools(), *_of_two(), *_images(), *_reals()]
+    return [*_softmaxes(), *_means(), *_functions(), *_pools(), *_of_two(), *_joined(), *_images(), *_reals()]
 
 
 def _softmaxes() -> Iterator[Example]:
@@ -314,6 +315,18 @@ def _images() -> Iterator[Example]:
     cut = CutInterpolation(np.array([0.5, -0.5, 1.75], np.float32))
     yield _of_made("Resize of ONNX", "bytes", "", ByRules(operands={"number": number}, rules=[cut], dtype="int8"),
                    number.shape, "int8")  # fmt: skip
+
+
+def _joined() -> Iterator[Example]:
+    """Bytes of two scales that are joined, as TFLite does it."""
+    for before, behind in ((2.0**-4, 2.0**-3), (0.1, 0.07)):
+        bytes_ = _every("uint8")
+        rule = Joining([_scale(before, 128), _scale(behind, 128)], _scale(behind, 128))
+        made = ByRules(
+            operands={"byte": bytes_, "tensor": np.zeros(bytes_.shape, np.int64)}, rules=[rule], dtype="uint8"
+        )
+        told = f"scale {before:g} to {behind:g}, both from 128"
+        yield _of_made("CONCATENATION", "uint8", told, made, bytes_.shape, "uint8")
 
 
 def _reals() -> Iterator[Example]:
