@@ -21,7 +21,7 @@ from sim.models.questions import is_one_of
 from sim.models.report import ModelReport
 from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
-from support.onnx_float_nets import FLOAT_NETS, SHAPE
+from support.onnx_float_nets import FLOAT_NETS, SHAPE, mobile_net
 from support.onnx_models import reference_net
 
 SEEDS = range(3)
@@ -64,6 +64,29 @@ def test_every_layer_in_onnx_runtime_is_named(net: str, as_pairs: bool, tmp_path
         assert is_one_of(report.common["scaling"], "round_even_then_offset of scales_in_float32"), told
         assert "round_even_then_offset" in report.common["quantization"]
         assert report.common["dequantization"] == ("dequantized",)
+
+
+@pytest.mark.parametrize("is_symmetric", [True, False], ids=["int8", "uint8"])
+def test_every_layer_of_a_mobile_net_is_named(is_symmetric: bool, tmp_path: Path) -> None:
+    """With zero points of 0 a Relu and a Clip stay, as layers of their own; else they are the ends of the output."""
+    logging.disable(logging.WARNING)
+    for seed in SEEDS:
+        source, path = tmp_path / "float.onnx", tmp_path / "net.onnx"
+        source.write_bytes(mobile_net(seed))
+        quantize_static(
+            source, path, Drawn(SHAPE), per_channel=seed % 2 == 0, quant_format=QuantFormat.QDQ,
+            activation_type=QuantType.QInt8 if is_symmetric else QuantType.QUInt8, weight_type=QuantType.QInt8,
+            extra_options={"ActivationSymmetric": is_symmetric},
+        )  # fmt: skip
+        network = read_onnx(path)
+        x = np.random.default_rng(seed).normal(size=SHAPE).astype(np.float32)
+        reports = compared(network, onnxruntime_tensors(path, network, {network.inputs[0]: x}))
+        told = [(one.layer.operator, one.outcome, one.reason) for one in reports]
+        assert {outcome for _, outcome, _ in told} == {"equal"}, told
+        held = {operator for operator, _, _ in told}
+        assert {"Slice", "HardSwish", "ReduceMean", "HardSigmoid", "Split", "Pad", "Max", "Identity"} <= held
+        assert ({"Relu", "Clip"} <= held) is is_symmetric
+    logging.disable(logging.NOTSET)
 
 
 def test_what_onnx_defines_is_the_same_in_its_reference(tmp_path: Path) -> None:

@@ -36,12 +36,16 @@ class FloatNet:
         kernel = self.weights(channels, of // groups, size, size)
         return self.node("Conv", [x, *kernel], pads=[size // 2] * 4, group=groups, strides=[stride] * 2)
 
-    def content(self, x: tuple[int, ...], output: str) -> bytes:
+    def numbers(self, *stated: int) -> str:
+        """As an operator Constant, as exporters write them."""
+        return self.node("Constant", [], value=numpy_helper.from_array(np.array(stated, np.int64)))
+
+    def content(self, x: tuple[int, ...], output: str, version: int = 13) -> bytes:
         graph = helper.make_graph(
             self.nodes, "made by the tests", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x)],
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)], self.constants,
         )  # fmt: skip
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=8)
         content: bytes = model.SerializeToString()
         return content
 
@@ -80,6 +84,33 @@ def mlp(seed: int) -> bytes:
     second = net.node("Relu", [net.node("Gemm", [first, *net.weights(32, 32)], transB=1)])
     total = net.node("Add", [first, second])
     return net.content((8, 24), net.node("Gemm", [total, *net.weights(CLASSES, 32)], transB=1))
+
+
+def mobile_net(seed: int) -> bytes:
+    """Rows apart, ReLU6, hard swish, squeeze and excitation by a mean, split, padded, resized, the larger of two."""
+    net = FloatNet(seed)
+    for name, of in (("low", 0.0), ("high", 6.0)):
+        net.constants.append(numpy_helper.from_array(np.array(of, np.float32), name))
+    net.constants.append(numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "twice"))
+    rows = [
+        net.node("Slice", ["x", net.numbers(at), net.numbers(2**62), net.numbers(2), net.numbers(2)]) for at in (0, 1)
+    ]
+    bounded = net.node("Clip", [net.conv(net.node("Concat", rows, axis=1), 8, 6), "low", "high"])
+    swish = net.node("HardSwish", [net.conv(bounded, 8, 8, groups=8)])
+    mean = net.node("ReduceMean", [swish, net.numbers(2, 3)], keepdims=1)
+    gate = net.conv(net.node("Relu", [net.conv(mean, 4, 8, 1)]), 8, 4, 1)
+    excited = net.node("Mul", [swish, net.node("HardSigmoid", [gate], alpha=1 / 6)])
+    net.nodes.append(helper.make_node("Split", [excited], ["left", "right"], num_outputs=2, axis=1))
+    inner = net.conv("left", 4, 4)
+    total = net.node("Add", [net.node("Mul", [inner, net.node("Sigmoid", [inner])]), "left"])
+    joined = net.node("Concat", [total, "right"], axis=1)
+    padded = net.node("Pad", [joined, net.numbers(0, 0, 0, 0, 0, 0, 1, 1)])
+    behind = net.node("Relu", [net.node("Conv", [padded, *net.weights(8, 8, 3, 3)], strides=[1, 2])])
+    pooled = net.node("MaxPool", [behind], kernel_shape=[1, 2], strides=[1, 2])
+    grown = net.node("Resize", [pooled, "", net.node("Identity", ["twice"])], mode="nearest")
+    larger = net.node("Max", [net.node("Slice", [grown, *map(net.numbers, (0, 7, 2))]), behind])
+    row = net.node("Flatten", [net.node("GlobalAveragePool", [larger])])
+    return net.content(SHAPE, net.node("Gemm", [row, *net.weights(CLASSES, 8)], transB=1), 18)
 
 
 FLOAT_NETS: dict[str, Callable[[int], bytes]] = {
