@@ -285,6 +285,20 @@ def test_a_mean_that_depends_on_threads_is_named_by_its_order(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("operator", "options", "less"),
+    [("Clip", {"constants": (-0.7, 1.9)}, {"constants": (-0.7,)}),
+     ("Max", {"further": [np.full(4, of, np.uint8) for of in (140, 200)]}, {"further": [np.full(4, 140, np.uint8)]})],
+)  # fmt: skip
+def test_what_leaves_out_a_third_input_is_not_told_to_leave_out_a_bias(
+    operator: str, options: dict[str, Any], less: dict[str, Any], tmp_path: Path
+) -> None:
+    network, x = element_net(tmp_path, operator, **options), drawn()
+    report = report_of(network, x, made_by(element_net(tmp_path, operator, **less), x))
+    assert report.outcome == "differs"
+    assert "bias" not in {cause.kind for cause in report.causes}
+
+
+@pytest.mark.parametrize(
     ("bounds", "activation", "low", "high"),
     [((0.0, 6.0), "RELU6", 0, 6), ((0.0, None), "RELU", 0, None), ((-1.0, 1.0), "RELU_N1_TO_1", -1, 1)],
 )

@@ -1,4 +1,4 @@
-"""Sub, PRelu and sums of int8 between pairs, and MatMul of two stacks of matrices, one number after the other."""
+"""Sub, Div, PRelu and sums of int8 between pairs, and MatMul of two stacks of matrices, one number after the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from support.exact_rounding import float32_nearest
 from support.onnx_models import OnnxWriter
 
 SCALES = {"x": (0.031, 120), "b": (0.017, 90), "y": (0.043, 100)}
-SHAPES = {"Sub": ((2, 5, 7), (7,)), "PRelu": ((2, 5, 7), (5, 1)), "MatMul": ((3, 2, 4, 6), (2, 6, 5))}
+SHAPES = {
+    "Sub": ((2, 5, 7), (7,)), "Div": ((2, 5, 7), (5, 1)), "PRelu": ((2, 5, 7), (5, 1)),
+    "MatMul": ((3, 2, 4, 6), (2, 6, 5)),
+}  # fmt: skip
 
 
 def network_of(folder: Path, operator: str, second: np.ndarray, relu: bool = False) -> Network:
@@ -42,7 +45,12 @@ def network_of(folder: Path, operator: str, second: np.ndarray, relu: bool = Fal
 def drawn(operator: str) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(9)
     first, second = (rng.integers(0, 256, shape).astype(np.uint8) for shape in SHAPES[operator])
-    return first, second
+    return first, divisors(second) if operator == "Div" else second
+
+
+def divisors(numbers: np.ndarray) -> np.ndarray:
+    """Without the zero point of b."""
+    return np.where(numbers == SCALES["b"][1], 6, numbers).astype(np.uint8)
 
 
 def real(q: int, name: str) -> Fraction:
@@ -51,7 +59,7 @@ def real(q: int, name: str) -> Fraction:
 
 
 @pytest.mark.parametrize("relu", [False, True])
-@pytest.mark.parametrize("operator", ["Sub", "PRelu"])
+@pytest.mark.parametrize("operator", ["Sub", "Div", "PRelu"])
 def test_real_numbers_of_two_become_bytes(operator: str, relu: bool, tmp_path: Path) -> None:
     x, second = drawn(operator)
     network = network_of(tmp_path, operator, second, relu)
@@ -60,7 +68,7 @@ def test_real_numbers_of_two_become_bytes(operator: str, relu: bool, tmp_path: P
     output = []
     for q, other in np.broadcast(x, second):
         a, b = real(int(q), "x"), real(int(other), "b")
-        made = a - b if operator == "Sub" else a if a >= 0 else a * b
+        made = a - b if operator == "Sub" else a / b if operator == "Div" else a if a >= 0 else a * b
         made = max(made, Fraction(0)) if relu else made
         quotient = float32_nearest(float32_nearest(made) / scale)
         output.append(max(0, min(255, round(quotient) + zero)))
@@ -68,6 +76,14 @@ def test_real_numbers_of_two_become_bytes(operator: str, relu: bool, tmp_path: P
     np.testing.assert_array_equal(forward(network, {numbers["x"]: x}, "fp32")[numbers["y"]], expected)
     (report,) = compared(network, {numbers["x"]: x, numbers["y"]: expected})
     assert (report.outcome, "round_even_then_offset" in report.conventions) == ("equal", True)
+
+
+def test_what_is_divided_by_zero_is_not_computed(tmp_path: Path) -> None:
+    x, second = drawn("Div")
+    second[3] = SCALES["b"][1]
+    network = network_of(tmp_path, "Div", second)
+    with pytest.raises(NotComputed, match="its numbers leave float32"):
+        computed(network, network.layers[0], {**network.constants, network.inputs[0]: x})
 
 
 WIDE = ((0.00017, -2020), (0.00009, 31000), (0.00023, -24310))

@@ -19,7 +19,7 @@ from sim.models.network import AnyArray
 _BIASED: Final = ("Conv", "ConvTranspose", "Gemm")
 """Operators whose third input is a bias."""
 OPERANDS: Final[Mapping[str, int]] = {
-    **dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "PRelu"), 2),
+    **dict.fromkeys(("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "PRelu"), 2),
     **dict.fromkeys(("GlobalAveragePool", "AveragePool", "Sigmoid", "Tanh", "Softmax", "LeakyRelu", "Concat"), 1),
     **dict.fromkeys(("MaxPool", "Resize", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Gather"), 1),
     **dict.fromkeys(("Split", "Slice", "Pad", "Expand", "Identity", "Dropout"), 1),
@@ -32,7 +32,7 @@ _PADDED_WITH: Final = 2
 PAIRED: Final = (
     "Conv", "Gemm", "MatMul", "Add", "Mul", "GlobalAveragePool", "Sigmoid", "Tanh", "AveragePool", "Softmax",
     "LeakyRelu", "Concat", "Sub", "PRelu", "ConvTranspose", "Resize", "Relu", "Clip", "HardSigmoid", "HardSwish",
-    "ReduceMean", "Max", "Min",
+    "ReduceMean", "Max", "Min", "Div",
 )  # fmt: skip
 """Those that compute."""
 EITHER: Final = ("Pad", "Relu", "Clip", "Max", "Min")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +86,8 @@ def test_every_layer_of_several_is_named(operator: str, count: int, dtype: str, 
     rng, alone = np.random.default_rng(32), 0
     for number in range(NETS):
         scales = drawn_scales(rng, number, dtype)
-        further = [
-            every(dtype, rng)[: 16 ** (1 + place)].reshape((16, 1)[:1] if not place else (16, 16))
-            for place in range(count - 1)
-        ]
+        shapes = ((16,), (16, 16))[: count - 1]
+        further = [every(dtype, rng)[: prod(shape)].reshape(shape) for shape in shapes]
         versions = 21 if dtype == "int16" else 18
         network = element_net(tmp_path, operator, dtype, scales, further, shape=(3, 16, 16), versions=versions)
         x = np.stack([every(dtype, rng).reshape(16, 16) for _ in range(3)])

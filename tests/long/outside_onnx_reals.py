@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_models_onnx_of_two import SHAPES, network_of
+from test_models_onnx_of_two import SHAPES, divisors, network_of
 from test_models_onnx_reals import COORDINATES, NEAREST, resized_net, transposed_net
 
 from sim.models.compare import LayerReport, compared
@@ -16,7 +16,7 @@ from sim.models.forward import drawn_inputs
 from sim.models.network import Network
 from sim.models.onnx_file import read_onnx
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
-from support.onnx_layers import elements_onnx_net, own_onnx_net
+from support.onnx_layers import elements_onnx_net, mobile_onnx_net, own_onnx_net
 
 NETS = 40
 SIZES = [
@@ -189,16 +189,17 @@ def test_every_nearest_number_is_taken(coordinates: str, nearest: str, tmp_path:
             assert ("round_even_then_offset" if pairs == "xy" else "exact") in report.conventions
 
 
-@pytest.mark.parametrize("operator", ["Sub", "PRelu"])
+@pytest.mark.parametrize("operator", ["Sub", "Div", "PRelu"])
 def test_what_a_relu_leaves_is_named(operator: str, tmp_path: Path) -> None:
     for seed in range(30):
         rng = np.random.default_rng(seed)
         first, second = (rng.integers(0, 256, shape).astype(np.uint8) for shape in SHAPES[operator])
+        second = divisors(second) if operator == "Div" else second
         report = report_of(network_of(tmp_path, operator, second, relu=True), first, tmp_path)
         assert (report.outcome, "round_even_then_offset" in report.conventions) == ("equal", True), (seed, report)
 
 
-@pytest.mark.parametrize("net", [elements_onnx_net, own_onnx_net])
+@pytest.mark.parametrize("net", [elements_onnx_net, mobile_onnx_net, own_onnx_net])
 def test_every_layer_of_nets_of_all_operators_is_named(net: Any, tmp_path: Path) -> None:
     for seed in range(8):
         path = tmp_path / "net.onnx"

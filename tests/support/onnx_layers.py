@@ -44,10 +44,10 @@ def elements_onnx_net(seed: int = 1) -> bytes:
 
 
 def mobile_onnx_net(seed: int = 1, dtype: str = "uint8") -> bytes:
-    """Pairs of what exports of mobile nets hold: cut, padded, hard functions, split, bounds, means, and numbers of an
-    operator Constant."""
+    """Pairs of what exports of mobile nets hold: cut, padded, hard functions, split, bounds, a quotient, means, and
+    numbers of an operator Constant."""
     rng, limits = np.random.default_rng(seed), np.iinfo(dtype)
-    names = ("x", "swish", "larger", "smaller", "clipped", "rectified", "share", "mean")
+    names = ("x", "swish", "larger", "smaller", "clipped", "rectified", "share", "quotient", "mean")
     scales = {
         name: (float(rng.uniform(0.01, 0.05)), int(limits.min) + int(rng.integers(90, 160)))
         for name in names
@@ -72,7 +72,10 @@ def mobile_onnx_net(seed: int = 1, dtype: str = "uint8") -> bytes:
     made.layer("Clip", ("smaller",), "clipped", *bounds)
     made.layer("Relu", ("clipped",), "rectified")
     made.layer("HardSigmoid", ("rectified",), "share", alpha=0.25)
-    made.layer("ReduceMean", ("share",), "mean", numbers("last", 2, 3))
+    made.pairs["six"] = made.scale("constant six", 1.5, 0, dtype)[1:]
+    made.constant("six", np.array(4, dtype))
+    made.layer("Div", ("share", "six"), "quotient")
+    made.layer("ReduceMean", ("quotient",), "mean", numbers("last", 2, 3))
     made.layer("Expand", ("mean",), "repeated", numbers("shape", 1, 1, 2, 3))
     made.layer("Identity", ("repeated",), "same")
     made.layer("Dropout", ("same",), "kept")

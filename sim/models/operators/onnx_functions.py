@@ -69,7 +69,7 @@ def _leaky_relu(network: Network, layer: NetworkLayer, given: Inputs) -> FromRea
 
 
 def _of_two(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
-    """Sub and PRelu of bytes, Add of int16: the real numbers of two operands, broadcast, in float32."""
+    """Sub, Div and PRelu of bytes, Add of int16: the real numbers of two operands, broadcast, in float32."""
     types = (np.int16,) if layer.operator == "Add" else (np.int8, np.uint8)
     parts = []
     for place in (0, 1):
@@ -85,6 +85,8 @@ def _of_two(network: Network, layer: NetworkLayer, given: Inputs) -> FromReals:
                 made = a + b
             case "Sub":
                 made = a - b
+            case "Div":
+                made = a / b
             case _:
                 made = np.where(a >= 0, a, a * b)
     if not np.isfinite(made).all():
@@ -170,7 +172,7 @@ def one_scale(network: Network, layer: NetworkLayer) -> TensorScale:
 OPERATORS: Final[Mapping[str, Callable[[Network, NetworkLayer, Inputs], Computed]]] = {
     **dict.fromkeys(("AveragePool", "QLinearAveragePool"), _average),
     **dict.fromkeys(("LeakyRelu", "QLinearLeakyRelu"), _leaky_relu),
-    **dict.fromkeys(("Sub", "PRelu"), _of_two),
+    **dict.fromkeys(("Sub", "Div", "PRelu"), _of_two),
     "Add": _sum,
     **dict.fromkeys(("Softmax", "QLinearSoftmax"), _softmax),
     **dict.fromkeys(("Concat", "QLinearConcat"), _joined),
