@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 from sim.golden.layers import sums_in_float32
 from sim.golden.layers.sums_in_float32 import by_fours, in_vectors, means_in_float32
@@ -142,22 +142,31 @@ def test_the_largest_and_the_smallest_of_three_become_bytes(operator: str, tmp_p
     assert report_of(network, x, y).outcome == "equal"
 
 
-@pytest.mark.parametrize("operator", ["Relu", "Clip", "Max", "Min"])
-def test_bytes_as_they_are_are_bounded_as_such(operator: str, tmp_path: Path) -> None:
-    """Without pairs, though they have a scale by what takes them: int8 to which zero is no zero point."""
+def bytes_net(folder: Path, operator: str, dtype: str = "int8", constants: Sequence[int] = ()) -> Network:
+    """One operator of 64 bytes as they are and of such constants; both have a scale by what takes them."""
     made = OnnxWriter()
-    named = {
-        "Clip": [made.constant(name, np.array(of, np.int8)) for name, of in (("low", -7), ("high", 90))],
-        "Max": [made.constant("other", np.array(5, np.int8))], "Min": [made.constant("another", np.array(-3, np.int8))],
-    }  # fmt: skip
-    made.nodes.append(helper.make_node(operator, ["x", *named.get(operator, [])], ["y"]))
+    named = [made.constant(f"stated{place}", np.array(of, dtype)) for place, of in enumerate(constants)]
+    made.nodes.append(helper.make_node(operator, ["x", *named], ["y"]))
     for name in "xy":
-        made.nodes.append(helper.make_node("DequantizeLinear", made.scale(name, 0.1, 20, "int8"), [f"real_{name}"]))
-    path = tmp_path / "net.onnx"
-    path.write_bytes(made.content((64,), "real_y", helper.np_dtype_to_tensor_dtype(np.dtype("int8")), (14, 8)))
-    network, x = read_onnx(path), np.arange(-128, 128, 4, dtype=np.int8)
+        made.nodes.append(helper.make_node("DequantizeLinear", made.scale(name, 0.1, 20, dtype), [f"real_{name}"]))
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    path = folder / "net.onnx"
+    path.write_bytes(made.content((64,), "real_y", kind, (14, 8), TensorProto.FLOAT))
+    return read_onnx(path)
+
+
+BYTES: dict[str, tuple[list[int], tuple[int, int]]] = {
+    "Relu": ([], (0, 127)), "Clip": ([-7, 90], (-7, 90)), "Max": ([5], (5, 127)), "Min": ([-3], (-128, -3)),
+}  # fmt: skip
+"""Constants, and the ends that they are."""
+
+
+@pytest.mark.parametrize("operator", BYTES)
+def test_bytes_as_they_are_are_bounded_as_such(operator: str, tmp_path: Path) -> None:
+    """Zero is no zero point there."""
+    constants, (low, high) = BYTES[operator]
+    network, x = bytes_net(tmp_path, operator, "int8", constants), np.arange(-128, 128, 4, dtype=np.int8)
     y = forward(network, {network.inputs[0]: x}, "fp32")[network.layers[0].outputs[0]]
-    low, high = {"Relu": (0, 127), "Clip": (-7, 90), "Max": (5, 127), "Min": (-128, -3)}[operator]
     assert y.tolist() == [max(low, min(high, q)) for q in range(-128, 128, 4)]
     other = y.copy()
     other[9] += 1

@@ -10,11 +10,11 @@ import numpy as np
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper
-from test_models_onnx_elements import element_net
+from test_models_onnx_elements import BYTES, bytes_net, element_net
 
 from sim.golden.layers.sums_in_float32 import means_in_float32
 from sim.models.compare import LayerReport, compared
-from sim.models.network import Network
+from sim.models.network import ModelError, Network
 from sim.models.operators.onnx_elements import ONE_BY_ONE
 from sim.models.runtimes.onnx_reference import onnx_reference_tensors
 from sim.models.runtimes.onnxruntime import onnxruntime_tensors
@@ -128,6 +128,23 @@ def test_every_mean_is_named(dtype: str, tmp_path: Path) -> None:
         assert names & set(report.conventions), (shape, axes, scales, options, report)
         alone += set(report.conventions) <= names
     assert alone > 0
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("operator", BYTES)
+def test_bytes_as_they_are_are_the_same(operator: str, dtype: str, tmp_path: Path) -> None:
+    """But of uint8 there is no Relu."""
+    rng, count = np.random.default_rng(35), len(BYTES[operator][0])
+    for _ in range(NETS // 4):
+        constants = rng.integers(*ZEROS[dtype], count).tolist()
+        network = bytes_net(tmp_path, operator, dtype, constants)
+        given = {network.inputs[0]: every(dtype, rng)[:64]}
+        if (operator, dtype) == ("Relu", "uint8"):
+            with pytest.raises(ModelError, match="INVALID_GRAPH"):
+                onnxruntime_tensors(tmp_path / "net.onnx", network, given)
+            continue
+        report, *_ = compared(network, onnxruntime_tensors(tmp_path / "net.onnx", network, given))
+        assert (report.outcome, report.conventions) == ("equal", ("exact",)), constants
 
 
 @pytest.mark.parametrize("threads", [1, 2, 6])
