@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from sim.models.by_file import compare_network, read_network, run_network
     from sim.models.causes.causes import Cause
     from sim.models.compare import LayerReport
-    from sim.models.network import ModelError, Network, NetworkLayer, NetworkTensor, PackageMissing, TensorScale
+    from sim.models.network import (
+        ModelError,
+        Network,
+        NetworkLayer,
+        NetworkTensor,
+        PackageMissing,
+        RuntimeLost,
+        TensorScale,
+    )
     from sim.models.report import ModelReport
 
 __all__ = [
@@ -27,6 +35,7 @@ __all__ = [
     "NetworkLayer",
     "NetworkTensor",
     "PackageMissing",
+    "RuntimeLost",
     "TensorError",
     "TensorScale",
     "compare_network",
@@ -46,6 +55,7 @@ if not TYPE_CHECKING:
             "NetworkLayer": "sim.models.network",
             "NetworkTensor": "sim.models.network",
             "PackageMissing": "sim.models.network",
+            "RuntimeLost": "sim.models.network",
             "TensorError": "sim.explanation.tensor_file",
             "TensorScale": "sim.models.network",
             "compare_network": "sim.models.by_file",
