@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from support.elf_originals import compiled
 
 pytestmark = pytest.mark.usefixtures("cache")
 
+GCC = "aarch64-linux-gnu-gcc"
 SOURCE = """#include <stdint.h>
 static int32_t scaled(int32_t value, int32_t multiplier) {
     int32_t wide = value * multiplier;
@@ -43,8 +46,8 @@ void kernel(const int32_t *a, int32_t *out, int n, int32_t low) {
 """
 
 
-def fault_of(right: str, wrong: str, folder: Path, source: str = SOURCE) -> str:
-    """What is said of the kernel with a mistake in it."""
+def fault_of(right: str, wrong: str, folder: Path, source: str = SOURCE, gcc: bool = False) -> str:
+    """What is said of the kernel with a mistake in it, of a source or of what GCC made of it."""
     assert source.count(right) == 1
     (folder / "k.c").write_text(source.replace(right, wrong))
     name, signature = parse_prototype("void kernel(const int32_t a[n], int32_t out[n], int n, int32_t low)")
@@ -53,7 +56,11 @@ def fault_of(right: str, wrong: str, folder: Path, source: str = SOURCE) -> str:
         domain={"a": Domain(-900, 900), "low": Domain(-100, 100), "n": Domain(0, 40)},
         golden=lambda i: {"out": np.maximum(((i["a"] + 3) * 5) >> 2, i["low"]).astype(np.int32)},
     )  # fmt: skip
-    return str(find_fault(kernel, Job(kernel.sources[0], ("-O2",)), make_vectors(kernel, 300, seed=1)))
+    job = Job(kernel.sources[0], ("-O2",))
+    if gcc:
+        subprocess.run([GCC, "-O0", "-g", "-c", "k.c"], cwd=folder, check=True)
+        job = Job(folder / "k.o", ())
+    return str(find_fault(kernel, job, make_vectors(kernel, 300, seed=1)))
 
 
 @pytest.mark.slow
@@ -100,6 +107,16 @@ def test_variables_of_a_large_frame_have_their_names(tmp_path: Path) -> None:
     assert "sub sp, sp, #" in texts_of(build(tmp_path / "k.c", "-O0"), "scaled")
     told = fault_of("value * multiplier", "value + multiplier", tmp_path, source)
     assert "as mul w8, w8, w9 (w8 is value, w9 is multiplier, it makes wide)" in told
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which(GCC) is None, reason=f"{GCC} is not installed")
+def test_a_repair_of_what_gcc_compiled_names_variables(tmp_path: Path) -> None:
+    """It counts them from where the stack pointer was at the call."""
+    told = fault_of("value * multiplier", "value + multiplier", tmp_path, gcc=True)
+    assert re.search(r"every lane is right with add w\d, w\d, w\d as mul", told)
+    assert sorted(re.findall(r"w\d is (\w+)", told)) == ["multiplier", "value"]
+    assert "it makes wide" in told
 
 
 def texts_of(image: Image, symbol: str) -> str:
