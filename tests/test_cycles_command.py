@@ -18,7 +18,7 @@ import sim.command.app
 import sim.command.running.cycles
 from sim.cycles.cores import REAL_CORES
 from sim.timing.model import core_file
-from sim.toolchain.compilers import build
+from sim.toolchain.compilers import build, compiled
 from sim.view.cycles.perfetto import PerfettoMissing
 from support.fake_llvm_mca import install
 
@@ -157,7 +157,7 @@ def test_a_function_of_assembly_is_asked_for_its_prototype_alone(tmp_path: Path)
     (tmp_path / "f.s").write_text(".globl f\nf:\n ret\n")
     refused = cycles(tmp_path / "f.s", "f", 1)
     said = "assembly does not say what it takes; give the prototype in place of the name, such as 'int f("
-    assert (refused.exit_code, said in refused.stderr, "-g" in refused.stderr) == (2, True, False)
+    assert (refused.exit_code, said in refused.stderr, "compile with" in refused.stderr) == (2, True, False)
 
 
 def test_a_loop_is_chosen_by_its_label(chain: Path, tmp_path: Path) -> None:
@@ -743,9 +743,9 @@ def test_cores_given_one_by_one_add_up(tmp_path: Path) -> None:
 
 
 def test_an_object_without_debug_information_says_what_to_do(tmp_path: Path) -> None:
-    source = tmp_path / "add.s"
-    source.write_text(".globl add\nadd:\n    add w0, w0, w1\n    ret\n")
-    shown = cycles(source, "add", "1", "2")
+    (tmp_path / "add.c").write_text("int add(int a, int b) { return a + b; }")
+    (tmp_path / "add.o").write_bytes(compiled(tmp_path / "add.c", "-g0"))
+    shown = cycles(tmp_path / "add.o", "add", "1", "2")
     assert shown.exit_code == 2
     said = " ".join(shown.output.split())
-    assert "give the prototype in place of the name, such as 'int add(" in said
+    assert "compile with -g, or give the prototype in place of the name, such as 'int add(" in said

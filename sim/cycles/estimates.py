@@ -304,7 +304,8 @@ def read_measured(path: Path) -> dict[tuple[str, str], float]:
                     raise MeasuredError(f"{path}:{number}: {line['cycles']!r} is not a number of cycles above 0")
                 found[line["timed"], line["core"]] = cycles
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise MeasuredError(f"{path} cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise MeasuredError(f"{path} cannot be read: {reason}") from None
     if not found:
         raise MeasuredError(f"{path} has no measured cycles")
     return found
