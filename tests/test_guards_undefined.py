@@ -27,6 +27,15 @@ def test_bytes_follow_the_seed_and_those_that_are_none_take_nothing_of_it() -> N
     assert found == drawn.parts == [rng.bytes(3), b"", rng.bytes(8)]
 
 
+def test_bytes_in_parts_of_any_size_are_those_that_numpy_gives() -> None:
+    """Whole numbers of 32 bits are taken, and the other half of one of 64 comes next."""
+    drawn, rng = SeededBytes(2), np.random.default_rng(2)
+    sizes = [*range(1, 20), 512, 1, 4097, 4, 65536, 5, 3]
+    assert [drawn.draw(size) for size in sizes] == [rng.bytes(size) for size in sizes]
+    assert len(drawn.draw_words(1)) == len(rng.bytes(8))
+    assert drawn.draw(7) == rng.bytes(7)
+
+
 def test_one_number_in_four_is_the_top_bits_of_a_random_one_eight_at_most_and_none_is_0() -> None:
     count = 1 << 14
     drawn = SeededBytes(3)

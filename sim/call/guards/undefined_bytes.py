@@ -19,14 +19,19 @@ class UndefinedBytes(Protocol):
 
 
 class SeededBytes:
-    """Undefined bytes that follow a seed; `parts` is what was drawn."""
+    """Undefined bytes that follow a seed; `parts` is what was drawn.
+
+    They are those of `Generator.bytes` of numpy's `default_rng`, 32 bits at a time, taken from where it takes them: a
+    call draws often and little, for which it needs ten times as long.
+    """
 
     def __init__(self, seed: int) -> None:
         self.parts: list[bytes] = []
-        self._rng = np.random.default_rng(seed)
+        self._numbers = np.random.PCG64(seed).random_raw
+        self._left = b""
 
     def draw(self, size: int) -> bytes:
-        self.parts.append(self._rng.bytes(size) if size else b"")  # often none, and numpy takes its time for these too
+        self.parts.append(self._drawn(size))
         return self.parts[-1]
 
     def draw_words(self, count: int) -> bytes:
@@ -35,10 +40,18 @@ class SeededBytes:
         What nobody set may be anything: code that takes it for a length goes other ways where it is small, and of
         64 random bits no seed ever is.  None is 0: a register that a kernel zeroes must be seen to change.
         """
-        drawn = np.frombuffer(self._rng.bytes(8 * count), "<u8")
+        drawn = np.frombuffer(self._drawn(8 * count), "<u8")
         small = np.maximum(drawn >> (np.uint64(56) + (drawn & np.uint64(7))), 1)
         self.parts.append(np.where(drawn & np.uint64(0x18), drawn, small).tobytes())
         return self.parts[-1]
+
+    def _drawn(self, size: int) -> bytes:
+        """The next bytes, as those of whole numbers of 32 bits: what is left of the last one is lost."""
+        whole = -(-size // 4) * 4
+        if (lacking := whole - len(self._left)) > 0:
+            self._left += self._numbers(-(-lacking // 8)).astype("<u8").tobytes()
+        drawn, self._left = self._left[:size], self._left[whole:]
+        return drawn
 
 
 class RepeatedBytes:
