@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -39,10 +40,10 @@ class Limits:
     dtype: np.dtype[Any]
 
     def apply(self, placed: npt.NDArray[np.integer[Any]]) -> Int64Array:
-        limited = np.clip(placed.astype(np.int64), self.lower, self.upper)
+        limited = np.minimum(np.maximum(placed.astype(np.int64), self.lower), self.upper)  # clip takes twice as long
         return limited.astype(self.dtype).astype(np.int64)
 
-    @property
+    @cached_property
     def saturates(self) -> bool:
         """Whether no bits are lost."""
         info = np.iinfo(self.dtype)

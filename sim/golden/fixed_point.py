@@ -245,9 +245,13 @@ def int32_operand(values: Integers, name: str) -> Int64Array:
     >>> int32_operand(np.array([-1, 7], np.int8), "values")
     array([-1,  7])
     """
+    if type(values) is int and INT32_MIN <= values <= INT32_MAX:
+        return np.asarray(values, np.int64)
     array = np.asarray(values)
     wide = _integers(array, name)
-    if array.size and (array.min() < INT32_MIN or array.max() > INT32_MAX):
+    if np.can_cast(array.dtype, np.int32) or not array.size:  # as most are: then no number need be looked at
+        return wide
+    if array.min() < INT32_MIN or array.max() > INT32_MAX:
         raise ValueError(f"{name}: {told_range(array)}, every number must lie in int32")
     return wide
 
