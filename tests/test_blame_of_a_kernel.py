@@ -59,6 +59,7 @@ def mismatch_of(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("verdict_alone")
 @pytest.mark.parametrize("level", ["O0", "O2"])
 def test_a_golden_step_named_like_an_argument_is_told_apart_from_it(level: str, tmp_path: Path) -> None:
     domain = {"values": Domain(-9999, 9999), "shift": Domain(1, 5)}
@@ -356,6 +357,7 @@ void added(const short *const *rows, int *output, long count, long n)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("verdict_alone")
 @pytest.mark.parametrize("level", ["O0", "O2"])
 def test_elements_behind_a_table_of_pointers_are_named_by_their_rows(level: str, tmp_path: Path) -> None:
     """The rows do not lie next to each other: there is room between each two."""
