@@ -64,6 +64,19 @@ def pytest_configure() -> None:
         import_module("sim.processes").processors = lambda: 1  # type: ignore[attr-defined]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files without a test that `make test-slow` or `make test-hardware` wants are not read, half of their start.
+
+    A mark is given by its name, so it stands in the file.
+    """
+    wanted: str = config.option.markexpr
+    if collection_path.suffix != ".py" or wanted not in ("slow and not rtl", "slow and rtl"):
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    lacking = "pytest.mark.rtl" not in text if wanted == "slow and rtl" else "\npytestmark = pytest.mark.rtl\n" in text
+    return True if lacking or "pytest.mark.slow" not in text else None
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays to the end: the garbage collector need not walk it again and again.
 
