@@ -251,7 +251,7 @@ COMMAND = str(Path(sys.executable).with_name("lanewise"))
 @pytest.mark.parametrize(
     "words",
     [("run", "add.c", "add", "1", "2"), ("prove", "SQADD*", "--jobs", "2", "--no-cache"), ("isa", "list", "sqadd"),
-     ("rtl", "test", "sqadd", "--widths", "8")],
+     ("rtl", "list"), pytest.param(("rtl", "test", "sqadd", "--widths", "8"), marks=pytest.mark.rtl)],
     ids=" ".join,
 )  # fmt: skip
 def test_a_command_does_not_take_modules_from_the_working_directory(hostile: Path, words: tuple[str, ...]) -> None:
