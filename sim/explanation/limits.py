@@ -41,7 +41,7 @@ class Limits:
 
     def apply(self, placed: npt.NDArray[np.integer[Any]]) -> Int64Array:
         limited = np.minimum(np.maximum(placed.astype(np.int64), self.lower), self.upper)  # clip takes twice as long
-        return limited.astype(self.dtype).astype(np.int64)
+        return limited if self.saturates else limited.astype(self.dtype).astype(np.int64)
 
     @cached_property
     def saturates(self) -> bool:

@@ -40,6 +40,9 @@ class Rows:
         return self.take(np.linspace(0, len(self) - 1, size).astype(np.int64))
 
     def chunks(self) -> Iterator[Rows]:
+        if len(self) <= _CHUNK:
+            yield self
+            return
         for start in range(0, len(self), _CHUNK):
             yield self.take(slice(start, start + _CHUNK))
 

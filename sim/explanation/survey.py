@@ -44,7 +44,7 @@ class Survey:
 def survey(candidates: Sequence[Candidate], rows: Rows, counted: int = _COUNTED) -> Survey:
     """Try candidates on a sample of the rows, then those that agreed, and the nearest others, on all rows."""
     refused: list[Refusal] = []
-    on_sample = _tallies(candidates, rows.sample(_SAMPLE), refused)
+    on_sample = _tallies(candidates, rows.sample(_SAMPLE), refused, is_sample=True)
     agreeing = [tally.candidate for tally in on_sample if not tally.differing]
     on_all = _tallies(agreeing, rows, refused)
     parted = [tally for tally in on_all if tally.differing]
@@ -58,7 +58,7 @@ def survey(candidates: Sequence[Candidate], rows: Rows, counted: int = _COUNTED)
 
 def closest(candidates: Sequence[Candidate], rows: Rows) -> Tally | None:
     """On all rows, the candidate that comes closest on a sample; None where all refuse the data."""
-    on_sample = sorted(_tallies(candidates, rows.sample(_SAMPLE), []), key=_far)
+    on_sample = sorted(_tallies(candidates, rows.sample(_SAMPLE), [], is_sample=True), key=_far)
     on_all = _tallies([tally.candidate for tally in on_sample[:1]], rows, [])
     return on_all[0] if on_all else None
 
@@ -67,15 +67,20 @@ def _far(tally: Tally) -> tuple[int, int]:
     return tally.distance, tally.differing
 
 
-def _tallies(candidates: Sequence[Candidate], rows: Rows, refused: list[Refusal]) -> list[Tally]:
-    """Tallies in the order of the candidates; a rule is computed once for all of its limits."""
+def _tallies(
+    candidates: Sequence[Candidate], rows: Rows, refused: list[Refusal], is_sample: bool = False
+) -> list[Tally]:
+    """Tallies in the order of the candidates; a rule is computed once for all of its limits.
+
+    Those of a sample, which are only compared, have no examples: to find these takes longer than all else.
+    """
     counts = {id(candidate): Tally(candidate, int(rows.count.sum())) for candidate in candidates}
     by_rule: dict[int, list[Candidate]] = {}
     for candidate in candidates:
         by_rule.setdefault(id(candidate.rule), []).append(candidate)
     for same in by_rule.values():
         try:
-            _count(same[0].rule, same, rows, counts)
+            _count(same[0].rule, same, rows, counts, 0 if is_sample else _EXAMPLES)
         except ValueError as error:
             refused.append((same[0].rule.name, str(error)))
             for candidate in same:
@@ -83,18 +88,20 @@ def _tallies(candidates: Sequence[Candidate], rows: Rows, refused: list[Refusal]
     return list(counts.values())
 
 
-def _count(rule: CandidateRule, candidates: Sequence[Candidate], rows: Rows, counts: dict[int, Tally]) -> None:
+def _count(
+    rule: CandidateRule, candidates: Sequence[Candidate], rows: Rows, counts: dict[int, Tally], examples: int
+) -> None:
     for chunk in rows.chunks():
         placed = rule.run(chunk.operands)
         for candidate in candidates:
             difference = np.abs(candidate.limits.apply(placed) - chunk.yours)
             wrong = np.flatnonzero(difference)
             if wrong.size:
-                those, tally = chunk.take(wrong), counts[id(candidate)]
-                examples = sorted([*tally.examples, *np.sort(those.first)[:_EXAMPLES].tolist()])[:_EXAMPLES]
+                tally = counts[id(candidate)]
+                first = np.sort(chunk.first[wrong])[:examples].tolist() if examples else ()
                 counts[id(candidate)] = replace(
                     tally,
-                    differing=tally.differing + int(those.count.sum()),
+                    differing=tally.differing + int(chunk.count[wrong].sum()),
                     distance=tally.distance + int((difference * chunk.count).sum()),
-                    examples=tuple(examples),
+                    examples=tuple(sorted([*tally.examples, *first])[:examples]),
                 )
