@@ -168,6 +168,7 @@ def test_pointers_of_a_shared_table_may_be_the_same_and_another_input() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("verdict_alone")
 @pytest.mark.parametrize(("text", "passes"), [(SHARED_TEXT, True), (SHARED_TEXT.replace("== zero", "!= zero"), False)])
 def test_a_shared_table_is_drawn_with_all_that_its_pointers_may_be(tmp_path: Path, text: str, passes: bool) -> None:
     def golden(inputs: Mapping[str, Any]) -> dict[str, Any]:
