@@ -77,6 +77,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if lacking or "pytest.mark.slow" not in text else None
 
 
+def pytest_collection() -> None:
+    """What is collected is kept: the garbage collector, which would take a third of the time, has nothing to find."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays to the end: the garbage collector need not walk it again and again.
 
@@ -84,6 +89,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(10_000, 10, 1000)  # not more rarely: what waits for it may hold emulators, megabytes each
 
 
