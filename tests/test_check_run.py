@@ -292,6 +292,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Program:
     monkeypatch.setattr(sim.check.check, "with_targets", lambda text, image: text.replace("#0x100", "f.c:9"))
     monkeypatch.setattr(sim.check.check, "left_out", lambda image, reached: [f"left out but {sorted(reached)}"])
     monkeypatch.setattr(sim.check.check, "without_lines", lambda image, symbol: [f"no lines of {symbol}"])
+    monkeypatch.setattr(sim.check.check, "with_targets", lambda text, image: text.replace("#0x100", "f.c:9"))
     return Program()
 
 

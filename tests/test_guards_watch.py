@@ -70,7 +70,7 @@ class Image:
 
 
 @pytest.fixture(autouse=True)
-def in_front_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+def _before_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "is_before_loop", lambda pc, image: pc >= 0x700)
 
 
