@@ -188,6 +188,21 @@ def test_segments_where_an_array_or_the_stack_is_nearest_do_not_pass_without_a_l
     assert ranges == ((DATA, DATA + 8, True, False),)
 
 
+def test_what_is_absent_at_the_ends_of_a_segment_does_not_pass_without_a_look() -> None:
+    absent = {"first": range(DATA, DATA + 4), "last": range(DATA + 28, DATA + 32)}
+    ranges = AccessBounds([], [Segment(DATA, b"", 32, "rw")], FAR, absent).allowed.ranges
+    assert {at for first, end, *_ in ranges for at in range(first, end)} == {*range(DATA + 4, DATA + 28)}
+
+
+@pytest.mark.parametrize(("over_read", "allowed"), [(4, True), (0, False)])
+def test_past_the_end_of_an_array_of_none_is_past_its_end(over_read: int, allowed: bool) -> None:
+    array = placed(Pointer("a", "uint32", (0,), over_read=over_read), (0,), (1,))
+    found = AccessBounds([array], [], FAR).breach(FIRST_BUFFER, 4, False, SP)
+    more, advice = (", and 4 more declared", "") if allowed else ("", "; if it is meant: over_read(4) on 'a'")
+    said = f"reads bytes 0..3, past the end of 'a' (0 bytes{more}){advice}"
+    assert found == Breach("over-read", said, "a", 0, 3, allowed)
+
+
 def noted(bounds: AccessBounds) -> dict[str, tuple[int | None, int | None]]:
     return {name: (breach.first, breach.last) for name, (breach, _) in bounds.declared.items()}
 
@@ -221,6 +236,9 @@ def test_declared_over_reads_of_the_rows_of_a_table_are_noted_row_by_row() -> No
     for step in reads_of((9, 1), (32 + 8, 1), (32 + 10, 2)):
         assert bounds.check(step, SP) is None
     assert noted(bounds) == {"a[0]": (9, 9), "a[1]": (8, 11)}
+    assert [breach.says.partition("past ")[2] for breach, _ in bounds.declared.values()] == [
+        f"the end of 'a[{row}]' (8 bytes, and 4 more declared)" for row in (0, 1)
+    ]
 
 
 def test_the_first_access_of_a_step_that_is_not_allowed_is_told_reads_before_writes() -> None:

@@ -257,6 +257,33 @@ def test_the_address_to_stop_at_is_one_of_64_bits() -> None:
     assert (lockstep.machine.pc, lockstep.machine.instructions_executed) == (CODE + 8, 2)
 
 
+def test_the_address_to_stop_at_may_be_a_high_one() -> None:
+    high = 2**64 - 0x2000
+    machine, emulator = Machine(), Emulator()
+    for engine in (machine, emulator):
+        engine.memory.map(high, 0x1000, "rx")
+        engine.memory.write(high, NOP.to_bytes(4, "little") * 4)
+    machine.pc = high
+    assert Lockstep(machine, emulator).run(high + 8, 4) is None
+    assert machine.instructions_executed == 2
+
+
+STP_X1_X2_X0, STR_X1_X3 = 0xA9000801, 0xF9000061
+
+
+def test_what_the_emulator_stored_before_a_fault_is_none_of_the_next_run() -> None:
+    """Half of a pair lies behind the end of memory."""
+    lockstep = pair([STP_X1_X2_X0, STR_X1_X3, NOP])
+    for engine in (lockstep.machine, lockstep.emulator):
+        engine.memory.map(0x4000, 0x1000)
+    lockstep.machine.x[0], lockstep.machine.x[1], lockstep.machine.x[3] = 0x4FF8, 7, 0x4100
+    with pytest.raises(MemoryFault):
+        lockstep.run(CODE + 4, 1)
+    lockstep.machine.pc = CODE + 4
+    assert lockstep.run(CODE + 12, 2) is None
+    assert lockstep.machine.memory.read(0x4100, 1) == b"\7"
+
+
 MOV_V0_S2_W4, MOV_V0_S2_W5, LDP_X6_X7_X1, LDP_X6_X8_X1 = 0x4E141C80, 0x4E141CA0, 0xA9401C26, 0xA9402026
 LANES = 0x44444444_33333333_22222222_11111111
 

@@ -6,7 +6,8 @@ from contextlib import nullcontext
 from ctypes import Structure
 from fractions import Fraction
 from random import Random
-from typing import Literal
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -147,6 +148,17 @@ def test_a_schedule_as_arrays_is_the_schedule_in_whatever_parts(order: Literal["
         expected = [tuple(busy) for busy in slow.pipes[some]]
         assert (list(pipes[some]), list(native.pipes[some])) == (expected, expected)
     assert arrays_of(native) is native.arrays  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("ready", "retired", "expected"),
+    [([3, 4, 5, 7], [3, 5, 5, 9], [0, 0, 2, 2]), ([3, 4], [4, 5], [0, 0]), ([3, 4, 4], [4, 5, 4], [0, 0, 2])],
+)
+def test_the_last_that_retired_as_soon_as_it_was_ready_is_told_or_the_first(
+    ready: list[int], retired: list[int], expected: list[int]
+) -> None:
+    schedule: Any = SimpleNamespace(arrays=SimpleNamespace(ready=np.array(ready), retired=np.array(retired)))
+    assert following._done(schedule).tolist() == expected
 
 
 @pytest.mark.parametrize("number", [-4, 3])

@@ -1,7 +1,8 @@
-"""What a function returns in registers, by hand: a number, a structure, vectors, each from the bytes that are its."""
+"""How a call begins, and what a function returns in registers, by hand."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,8 +10,12 @@ import numpy as np
 import pytest
 
 from isa.lane import Place
-from sim.call.caller import Caller
+from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
+from sim.kernels import Kernel, KernelError, ScalarArgument
 from sim.kernels.signature import RETURNED, Signature, Struct, VectorArgument
+from sim.machine.machine import Machine
+from sim.toolchain.compilers import build_text
+from sim.toolchain.image import Image
 
 JUNK = 0xA5
 """What is in registers above and beside a result."""
@@ -84,3 +89,52 @@ def test_a_vector_is_a_whole_register_or_its_low_half_and_several_are_next_to_ea
 
 def test_a_function_that_returns_nothing_has_no_such_output() -> None:
     assert returned(Signature(())) == {}
+
+
+class Drawn:
+    """Undefined bytes that count, and the sizes in which they are drawn."""
+
+    def __init__(self) -> None:
+        self.sizes = list[int]()
+
+    def draw(self, size: int) -> bytes:
+        self.sizes.append(size)
+        return bytes((0xA0 + len(self.sizes) + at) % 256 for at in range(size))
+
+    def draw_words(self, count: int) -> bytes:
+        return b"".join((1000 + at).to_bytes(8, "little") for at in range(count))
+
+
+@pytest.fixture(scope="module")
+def image() -> Image:
+    """With a thread pointer."""
+    return replace(build_text(".globl f\n.type f, %function\nf: ret\n.size f, . - f\n", ".s"), thread_pointer=0x1230)
+
+
+def begun(signature: Signature, image: Image, arguments: dict[str, Any]) -> tuple[Machine, Drawn]:
+    machine, drawn = Machine(), Drawn()
+    kernel = Kernel(name="f", symbol="f", sources=(), signature=signature, golden=dict)
+    Caller(image, kernel, machine).prepare(Call(arguments, 0), drawn)
+    return machine, drawn
+
+
+def test_registers_that_no_argument_is_in_are_undefined_but_for_those_that_a_call_has(image: Image) -> None:
+    machine, drawn = begun(Signature((ScalarArgument("n", "int64"),)), image, {"n": 5})
+    assert machine.registers.vectors == bytes((0xA1 + at) % 256 for at in range(512))
+    general = [5, *range(1001, 1030), RETURN_ADDRESS]
+    assert [machine.x[number] for number in range(31)] == general
+    assert machine.registers.flags == [2, 0, 0, 0, 0x1230]  # the low half of 0xa2
+    assert drawn.sizes[:3] == [512, 1, STACK_SIZE]
+    assert (machine.sp, machine.pc) == (STACK_TOP, image.symbol("f").address)
+
+
+def test_what_is_returned_in_memory_has_its_address_in_x8(image: Image) -> None:
+    large = Struct(RETURNED, (("all", "(5,)int64"),))
+    machine, _ = begun(Signature((), returned=large), image, {})
+    assert machine.memory.read(machine.x[8], 40)
+    assert [machine.x[number] for number in (7, 9)] == [1007, 1009]
+
+
+def test_an_argument_that_is_missing_is_refused(image: Image) -> None:
+    with pytest.raises(KernelError, match="the argument 'n' is missing"):
+        begun(Signature((ScalarArgument("n", "int64"),)), image, {})
