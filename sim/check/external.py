@@ -100,7 +100,7 @@ def check_external_backend(kernel: Kernel, backend: ExternalBackend, vectors: Ve
     try:
         results = backend.run(vectors.inputs)
     except BackendFault as fault:
-        return _outcome(backend, failure=str(fault))
+        return _outcome(backend, {}, failure=str(fault))
     numbers = [number for number, result in enumerate(results) if not isinstance(result, Outside)]
     ran = [CallResult({backend.name: found}, 0, 0) for found in results if not isinstance(found, Outside)]
     chosen = Vectors([vectors.inputs[n] for n in numbers], [vectors.golden[n] for n in numbers], vectors.seed)
@@ -114,17 +114,17 @@ def check_external_backend(kernel: Kernel, backend: ExternalBackend, vectors: Ve
     if not failure and not comparison.lanes:
         failure = f"nothing was compared: {'; '.join(sorted(outside)) or 'there are no vectors'}"
     failed_set = numbers[comparison.wrong[0].number] if comparison.wrong else None
-    return _outcome(backend, comparison.vectors, comparison.lanes, dict(outside), failure, mismatch, failed_set)
+    return _outcome(backend, dict(outside), comparison.vectors, comparison.lanes, failure, mismatch, failed_set)
 
 
 def _outcome(
-    backend: ExternalBackend, vectors: int = 0, lanes: int = 0, outside: Mapping[str, int] | None = None,
+    backend: ExternalBackend, outside: Mapping[str, int], vectors: int = 0, lanes: int = 0,
     failure: str = "", mismatch: Mismatch | None = None, failed_set: int | None = None,
 ) -> Outcome:  # fmt: skip
     return Outcome(
         implementation=backend.name, flags="", vectors=vectors, lanes_compared=lanes, instructions=0,
         forms=frozenset(), qc_events=0, code="", failure=failure, mismatch=mismatch,
-        failed_set=failed_set, made_as=backend.made_as, outside=outside or {},
+        failed_set=failed_set, made_as=backend.made_as, outside=outside,
     )  # fmt: skip
 
 
