@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from isa.lane import Place
+from sim.call.caller import RETURN_ADDRESS
 from sim.call.guards import influence
 from sim.call.guards.bounds import Breach
 from sim.call.guards.findings import GuardFinding
 from sim.call.guards.influence import Influence, ObservedCall, _changed, _Repetition, _Target, _Use
 from sim.call.guards.origins import ByteOrigin
+from sim.machine.errors import ExecutionError
 from sim.machine.trace import Step
 from support.one_instruction import named
 
@@ -72,6 +74,7 @@ def test_the_byte_that_counts_is_found_by_halving(drawn: int) -> None:
         asked = list[int]()
 
         def value(count: int, counts: int = counts, asked: list[int] = asked) -> ObservedCall:
+            assert 0 <= count <= drawn
             asked.append(count)
             return observed([8, 16] if count <= counts else [8, 20])
 
@@ -212,3 +215,101 @@ def test_what_is_found_of_a_byte_is_by_where_it_lies_and_what_used_it(
     assert prepared == [5, 6]
     if kind != "over-read":
         assert (found.first, found.last) == (origin.byte, origin.byte)
+
+
+class Machine:
+    """A pc that goes from place to place with each step or at once; an error ends it."""
+
+    def __init__(self, places: Sequence[int], error: bool = False) -> None:
+        self.places, self.error = list(places), error
+        self.pc, self.instructions_executed, self.memory = 0x100, 7, "memory"
+
+    def step(self) -> Step:
+        if not self.places:
+            raise ExecutionError(0, 4, "no more")
+        self.pc, before = self.places.pop(0), self.pc
+        self.instructions_executed += 1
+        return step(before, 1, next_pc=self.pc)
+
+    def follow(self, until: int, limit: int, branches: array[int]) -> None:
+        assert (until, limit) == (RETURN_ADDRESS, 99)
+        while self.places:
+            branches.append(self.places[0])
+            self.step()
+        if self.error:
+            raise ExecutionError(0, 4, "a fault")
+
+
+def on_machine(machine: Machine) -> Any:
+    prepared = list[int]()
+    caller = SimpleNamespace(machine=machine, outputs=lambda *given: {"given": given})
+
+    def prepare(count: int) -> str:
+        prepared.append(count)
+        return "placed"
+
+    return SimpleNamespace(_caller=caller, _follower=machine, _limit=99, _prepare=prepare, prepared=prepared)
+
+
+@pytest.mark.parametrize(
+    ("places", "error", "stopped"),
+    [
+        ([0x104, RETURN_ADDRESS], False, ""),
+        ([0x104, 0x108], False, "limit"),
+        ([0x104, RETURN_ADDRESS], True, "a fault"),
+    ],
+)
+def test_a_repeated_call_is_observed_to_its_end_or_to_what_stopped_it(
+    places: list[int], error: bool, stopped: str
+) -> None:
+    machine = Machine(places, error)
+    made = on_machine(machine)
+    outputs = {} if stopped else {"given": (machine, "memory", "placed")}
+    assert _Repetition._observed(made, 3) == ObservedCall(outputs, array("Q", places), 2, stopped)  # type: ignore[arg-type]
+    assert made.prepared == [3]
+
+
+@pytest.mark.parametrize(("places", "count"), [([0x104, RETURN_ADDRESS, 0x108], 2), ([0x104, 0x108], 2), ([], 0)])
+def test_a_repeated_call_is_gone_through_step_by_step_to_where_it_returns_or_stops(
+    places: list[int], count: int
+) -> None:
+    made = on_machine(Machine(places))
+    assert [one.next_pc for one in _Repetition.steps(made, 3)] == places[:count]
+    assert made.prepared == [3]
+
+
+def test_a_call_is_repeated_as_it_was_with_the_bytes_that_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[Any]()
+
+    def prepare(call: Any, undefined: Any) -> str:
+        asked.append((call, undefined.draw(2)))
+        return "placed"
+
+    made = _Repetition(SimpleNamespace(prepare=prepare), None, "call", [b"ab"], 9)  # type: ignore[arg-type]
+    assert made._prepare(1) == "placed"  # type: ignore[comparison-overlap]
+    assert asked == [("call", b"\x9eb")]
+    assert (made._limit, made._drawn) == (9, 2)
+
+
+def test_of_all_that_is_another_what_one_byte_makes_so_is_told() -> None:
+    other = observed(a=np.zeros((2, 2), np.int32), b=np.zeros(2, np.float32))
+    counts = {"a": None, "b": 4}
+    made = SimpleNamespace(
+        _drawn=9, _observed=lambda count: other if count == 9 else None,
+        _first_that_counts=lambda target: counts[target.output],
+        _finding=lambda target, count, declared: (target.output, count, declared),
+    )  # fmt: skip
+    declared: Any = {"x": "declared"}
+    assert list(_Repetition.findings(made, observed(), declared)) == [("b", 4, declared)]  # type: ignore[arg-type, comparison-overlap]
+
+
+def test_so_many_steps_of_a_call_are_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Repeated(_Repetition):
+        def steps(self, count: int) -> Iterator[Step]:
+            assert (count, self._limit) == (0, 2)
+            return iter([step(0, 1), step(4, 1), step(8, 1)])
+
+    monkeypatch.setattr(influence, "_Repetition", Repeated)
+    made: Any = SimpleNamespace(_caller=None, _follower=None)
+    call: Any = None
+    assert [one.pc for one in Influence.steps(made, call, [], 2)] == [0, 4]
