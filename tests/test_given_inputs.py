@@ -68,6 +68,43 @@ def test_what_is_missing_is_named_with_all_that_there_must_be(missing: str) -> N
         assert_kernel_equal(KERNEL, inputs=given)
 
 
+def test_of_what_makes_no_arguments_the_first_line_is_told_with_what_an_input_set_has() -> None:
+    def made(given: Mapping[str, Any]) -> dict[str, Any]:
+        raise ValueError("no scale\nand much more")
+
+    own = Kernel(
+        name="add", symbol="add", sources=(), signature=PROTOTYPE.signature, golden=reference, arguments=made,
+        corners=lambda: iter(()), sample=lambda rng: {"scale": rng.random(), "rows": 2},
+    )  # fmt: skip
+    with pytest.raises(KernelError) as caught:
+        require_inputs(own, {"scale": 0.5})
+    assert str(caught.value) == (
+        "these inputs make no arguments of add, which takes scale, rows: ValueError: no scale"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("strangers", "sentence"),
+    [
+        ({"out": 1, "scale": 1}, "'out' is an output of add"),
+        ({"scale": 1, "out": 1}, "'scale' is no input of add"),
+        ({"q": 1}, "'q' is an output of add"),
+        ({"q.low": 1}, "'q.low' is an output of add"),
+        ({"low": 1}, "'low' is no input of add"),
+    ],
+)
+def test_of_several_that_are_no_inputs_the_first_is_told(strangers: dict[str, Any], sentence: str) -> None:
+    """A structure that is written is an output as a whole, and in each of its fields."""
+    written = parse_prototype(
+        """typedef struct { int32_t low; int32_t high; } bounds;
+        void add(const int32_t acc[n], bounds *out_of_it, int32_t out[n], bounds *q, size_t n);"""
+    )
+    kernel = Kernel(name="add", symbol="add", sources=(), signature=written.signature, golden=reference)
+    given = dict.fromkeys(("acc", "n")) | strangers
+    with pytest.raises(KernelError, match=sentence):
+        require_inputs(kernel, given)
+
+
 def test_what_is_no_mapping_is_refused() -> None:
     with pytest.raises(KernelError, match="inputs are arrays and numbers by name, not list"):
         assert_kernel_equal(KERNEL, inputs=[1, 2])  # type: ignore[arg-type]
