@@ -12,7 +12,18 @@ from sim.check import check_kernel
 from sim.check.given import require_inputs
 from sim.check.report import Outcome
 from sim.check.vectors import Vectors
-from sim.kernels import Domain, Kernel, KernelError, built_in_kernel, parse_prototype
+from sim.kernels import (
+    Domain,
+    Kernel,
+    KernelError,
+    Pointer,
+    ScalarArgument,
+    Signature,
+    Struct,
+    built_in_kernel,
+    parse_prototype,
+)
+from sim.kernels.signature import FunctionArgument, VectorArgument
 from sim.pytest_plugin import assert_kernel_equal
 from sim.pytest_plugin.message import MOST_WRITTEN, Request, failed
 from sim.shrink.failing import Shrunk
@@ -103,6 +114,39 @@ def test_of_several_that_are_no_inputs_the_first_is_told(strangers: dict[str, An
     given = dict.fromkeys(("acc", "n")) | strangers
     with pytest.raises(KernelError, match=sentence):
         require_inputs(kernel, given)
+
+
+def of(signature: Signature, **given: Any) -> Kernel:
+    return Kernel(name="f", symbol="f", sources=(), signature=signature, golden=dict, **given)
+
+
+def test_a_shared_table_needs_what_says_which_array_each_pointer_is() -> None:
+    table = Pointer("x", "int8", ("m", "n"), indirect=True, shared=True)
+    kernel = of(Signature((table, ScalarArgument("m", "int32"), ScalarArgument("n", "int32"))))
+    with pytest.raises(KernelError, match=r"the argument 'x.rows' of f is missing"):
+        require_inputs(kernel, {"x": np.zeros((2, 3), np.int8), "m": 2, "n": 3})
+
+
+def test_arguments_that_a_kernel_makes_are_looked_at_too() -> None:
+    """Numbers of both kinds, a vector, a function, a structure behind a pointer; one number is not there."""
+    signature = Signature(
+        (
+            VectorArgument("v", "int32", 4), FunctionArgument("op", (None, "g")), ScalarArgument("r", "float32"),
+            Struct("s", (("low", "int32"),), by_pointer=True), ScalarArgument("n", "int32"),
+        )
+    )  # fmt: skip
+    made: dict[str, Any] = {"v": np.arange(4, dtype=np.int32), "op": "g", "r": 1.5, "s": {"low": 1}, "n": 5}
+
+    def kernel(*lacks: str) -> Kernel:
+        return of(
+            signature, arguments=lambda given: {name: one for name, one in made.items() if name not in lacks},
+            corners=lambda: iter(()), sample=lambda rng: {},
+        )  # fmt: skip
+
+    require_inputs(kernel(), {})
+    require_inputs(kernel("op"), {})  # which no arrays are made of
+    with pytest.raises(KernelError, match=r"^the argument 'n' is missing$"):
+        require_inputs(kernel("n"), {})
 
 
 def test_what_is_no_mapping_is_refused() -> None:
