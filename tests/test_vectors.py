@@ -9,7 +9,7 @@ import pytest
 
 from sim.check.amounts import SHORT_LANES, USUAL_LANES, USUAL_SETS
 from sim.check.vectors import MAX_SETS, Vectors, call_seed, make_vectors
-from sim.kernels import Inputs, Kernel, parse_prototype
+from sim.kernels import Domain, Inputs, Kernel, KernelError, parse_prototype
 from sim.kernels.domain import LARGEST
 from sim.kernels.kernel import Outputs, built_in_kernel, kernel_modes
 from sim.kernels.names import kernel_names
@@ -85,3 +85,24 @@ def test_every_built_in_kernel_has_long_input_sets(name: str, mode: str) -> None
 def test_no_two_calls_of_different_seeds_have_the_same() -> None:
     seeds = [call_seed(Vectors((), (), seed=seed), number) for seed in range(3) for number in (0, 1, 2, MAX_SETS - 1)]
     assert len(set(seeds)) == len(seeds)
+
+
+def test_vectors_that_are_given_are_none_that_were_drawn() -> None:
+    given = Vectors([], [], 3)
+    assert (given.random_lanes, given.long_from, given.count, call_seed(given, 2)) == (0, None, 0, 3 * MAX_SETS + 2)
+    assert call_seed(Vectors([], [], 3, call_seeds=(8, 9)), 1) == 9
+
+
+def test_a_domain_of_what_is_no_input_is_refused() -> None:
+    name, signature = parse_prototype("void f(const int8_t x[2], int8_t out[2])")
+
+    def made(domains: dict[str, Domain]) -> Kernel:
+        return Kernel(
+            name=name, symbol=name, sources=(), signature=signature, golden=lambda given: {"out": given["of"]["x"]},
+            arguments=lambda given: {"x": given["of"]["x"]}, domain=domains,
+            corners=lambda: iter([{"of": {"x": np.zeros(2, np.int8), "scale": 3}}]), sample=lambda rng: {},
+        )  # fmt: skip
+
+    assert len(make_vectors(made({"of.scale": Domain(0, 9)}), 0, 1).inputs) == 1
+    with pytest.raises(KernelError, match=r"^f cannot be checked: .*'?of\.factor'?"):
+        make_vectors(made({"of.factor": Domain(0, 9)}), 0, 1)
