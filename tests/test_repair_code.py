@@ -46,7 +46,7 @@ def x(number: int) -> Place:
     return Place("x", number)
 
 
-def test_a_number_is_followed_back_through_moves_and_variables_to_whheremade_it() -> None:
+def test_a_number_is_followed_back_through_moves_and_variables_to_what_made_it() -> None:
     assert through(11, x(12)) == [(10, 0), (8, 0), (7, 0), (6, 0)]
     assert through(12, x(12)) == [(11, 0)]
     assert through(6, x(8)) == [(5, 0), (2, 0)]  # an argument
@@ -57,7 +57,20 @@ def test_a_number_is_followed_back_through_moves_and_variables_to_whheremade_it(
     assert next(CODE.sources(at(11), x(12))) == Source(at(10), 0)
 
 
-def test_those_who_take_whherea_line_makes_are_found_through_the_line_itself() -> None:
+def test_of_two_stores_of_a_slot_the_latter_is_what_is_taken() -> None:
+    lines = [("str w0, [sp, #4]", 1), ("str w1, [sp, #4]", 2), ("ldr w2, [sp, #4]", 2), ("add w3, w2, w2", 3)]
+    code = code_of(lines)
+    assert [source.pc for source in code.sources(at(3), x(2))] == [at(2), at(1)]
+    assert [code.only_passes_on(at(number)) for number in range(4)] == [False, False, True, False]
+    swapped = code_of([*lines[:2], ("ldr w2, [sp, #4]", 1), lines[3]])
+    assert not swapped.only_passes_on(at(2))
+
+
+def test_what_reaches_no_slot_or_two_at_once_is_no_access_of_one() -> None:
+    assert code_of([("ldr w0, [x1]", 1), ("stp x1, x2, [sp, #16]", 1)]).accesses == {}
+
+
+def test_those_who_take_what_a_line_makes_are_found_through_the_line_itself() -> None:
     def users(number: int) -> list[int]:
         return [(pc - START) // 4 for pc in CODE.users(at(number))]
 
@@ -66,7 +79,7 @@ def test_those_who_take_whherea_line_makes_are_found_through_the_line_itself() -
     assert users(11) == []
 
 
-def test_whhereonly_keeps_or_fetches_whhereits_own_line_made_is_told() -> None:
+def test_what_only_keeps_or_fetches_what_its_own_line_made_is_told() -> None:
     passing = [number for number in range(len(LINES)) if CODE.only_passes_on(at(number))]
     assert passing == [4, 7, 12, 13, 15]
 
@@ -89,7 +102,7 @@ def test_stores_and_loads_of_a_variable_are_those_of_its_function() -> None:
     assert CODE.accesses_of(at(23)) == ([at(23)], [])
 
 
-def test_variables_are_whhereseveral_lines_keep_or_take() -> None:
+def test_variables_are_what_several_lines_keep_or_take() -> None:
     assert CODE.variables == {START: {12: at(2), 16: at(4), 20: at(7)}, at(23): {20: at(23)}}
 
 
@@ -113,6 +126,8 @@ DATA = bytes(range(64))
     ("lines", "first", "size"),
     [
         (["adrp x1, #0x3000", "ldr q0, [x1, #16]"], 16, 16),
+        (["adrp x1, #0x3000", "ldr q0, [x1]"], 0, 16),
+        (["adrp x1, #0x3000", "ldr q0, [x1, #48]"], 48, 16),
         (["adrp x1, #0x3000", "ldr d0, [x1, #16]"], 16, 8),
         (["adrp x1, #0x3000", "add x2, x1, #0x20", "ldr q0, [x2, #16]"], 48, 16),
         (["adrp x1, #0x3000", "add x1, x1, #0x20", "ldr q0, [x1]"], 32, 16),
@@ -171,7 +186,7 @@ def made(change: Alternative, state: State) -> int:
     return left_by(change.instruction, state)["x0"]
 
 
-def test_a_change_of_a_function_thhereseveral_lines_call_is_tried_for_each_line_alone() -> None:
+def test_a_change_of_a_function_that_several_lines_call_is_tried_for_each_line_alone() -> None:
     found = [*called_otherwise(CODE, [shifted_otherwise()])]
     assert [(one.says.partition(" where ")[2], one.beside.calls, one.blamed) for one in found] == [
         ("f.c:6 calls it", (at(20),), at(20)),
@@ -183,14 +198,14 @@ def test_a_change_of_a_function_thhereseveral_lines_call_is_tried_for_each_line_
             assert after == (0x0800_0000 if call == own else 0xF800_0000)
 
 
-def test_a_change_of_a_function_thhereone_line_calls_or_thherewrites_elsewhere_is_not_tried_so() -> None:
+def test_a_change_of_a_function_that_one_line_calls_or_that_writes_elsewhere_is_not_tried_so() -> None:
     other = Alternative(SHIFT, NEAR, CODE.instructions[SHIFT], named("lsr w2, w1, #4"), "as lsr w2, w1, #4")
     assert [*called_otherwise(CODE, [other])] == []
     one_line = [(text, 6 if line == 7 else line) for text, line in LINES]
     assert [*called_otherwise(code_of(one_line, [Symbol("g", at(23))]), [shifted_otherwise()])] == []
 
 
-def test_calls_of_calls_are_told_by_the_frames_thherefunctions_keep() -> None:
+def test_calls_of_calls_are_told_by_the_frames_that_functions_keep() -> None:
     """g and its callers: the first returns where x30 says, or where its frame does; the next one's is behind it."""
     change = shifted_otherwise()
     framed = code_of([*LINES[:23], ("mov x29, sp", 9), *LINES[24:]], [Symbol("f", START), Symbol("g", at(23))])
@@ -235,9 +250,7 @@ int last = OTHER;"""
         ("no source line", set()),
     ],
 )
-def test_a_line_tells_the_macros_of_its_file_thhereit_uses_and_theirs(
-    line: str, told: set[str], tmp_path: Path
-) -> None:
+def test_a_line_tells_the_macros_of_its_file_that_it_uses_and_theirs(line: str, told: set[str], tmp_path: Path) -> None:
     source = tmp_path / "kernel.c"
     source.write_text(MACROS)
     found = macros_used(line, source)

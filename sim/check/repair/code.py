@@ -243,9 +243,10 @@ class ExecutedCode:
             yield Source(before, lsb)
             access, move = self.accesses.get(before), _MOVE.fullmatch(self.instructions[before].text)
             if access is not None:
-                at = max((p for p in self._stores.get((start, access.slot), ()) if p < before), default=-1)
-                if at < 0:
+                stored = max((p for p in self._stores.get((start, access.slot), ()) if p < before), default=None)
+                if stored is None:
                     return
+                at = stored
                 yield Source(at, lsb)
                 kept = self.accesses[at].register
                 if kept is None:
