@@ -31,7 +31,7 @@ def committed(name: str) -> str:
 
 
 def as_compared(name: str, text: str) -> str:
-    """The picture, or of one of the day its words without the numbers, and without lines, which are as long as these."""
+    """The picture, or of one of the day its words without numbers, and without lines, which are as long as these."""
     if name not in OF_THE_DAY:
         return text
     words = html.unescape(" ".join(re.findall(r"<text[^>]*>([^<]*)</text>", text))).split()

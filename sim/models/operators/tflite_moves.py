@@ -39,11 +39,11 @@ def _joined(network: Network, layer: NetworkLayer, given: Inputs) -> AnyArray | 
     """One behind the other along an axis; uint8 may be of other scales than the output."""
     if layer.options.get("FusedActivationFunction", "NONE") != "NONE":
         raise NotComputed(f"it is joined with {layer.options['FusedActivationFunction']}")
-    axis, tensors = int(layer.options.get("Axis", 0)), [network.tensors[number] for number in layer.inputs]
-    of_all = [one.scale for one in (*tensors, network.output_of(layer))]
-    scales = [scale for scale in of_all if scale is not None and scale.scales.size == 1]
+    axis = int(layer.options.get("Axis", 0))
+    tensors = [network.tensors[number] for number in (*layer.inputs, *layer.outputs[:1])]
+    scales = [one.scale for one in tensors if one.scale is not None and one.scale.scales.size == 1]
     is_alike = len({(float(scale.scales[0]), scale.zero_point) for scale in scales}) == 1
-    if network.output_of(layer).dtype != "uint8" or len(scales) < len(of_all) or is_alike:
+    if {one.dtype for one in tensors} != {"uint8"} or len(scales) < len(tensors) or is_alike:
         return np.concatenate(_parts_of_one_scale(network, layer, given), axis=axis)
     parts = _parts(layer, given)
     require_size((_AT_ONCE, sum(part.size for part in parts)))
