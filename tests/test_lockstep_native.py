@@ -344,3 +344,15 @@ def test_a_pointer_of_one_emulator_that_is_none_in_the_next_is_passed_over(
     assert in_place.registers_in_place(Emulator()) is not None
     monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere,))
     assert in_place.registers_in_place(Emulator()) is None
+
+
+def test_a_function_that_returns_to_many_places_is_followed_for_as_long_as_it_takes() -> None:
+    """Each return goes elsewhere than the two before, and the driver has room for 4,096 such between two slices."""
+    calls = [0x94000006, 0x94000005, 0x94000004]  # bl to the RET
+    code = [*calls, 0xF1000484, 0x54FFFF81, NOP, 0xD65F03C0]  # subs x4, x4, #1; b.ne to the first; nop; ret
+    lockstep = prepared(genuine, code, code, patience=0, x4=20_000)
+    assert lockstep.run(CODE + 4 * 5, 200_000) is None
+    assert lockstep.without_native == ""
+    assert lockstep.machine.pc == CODE + 4 * 5
+    returns = {(CODE + 4 * 6, CODE + 4 * place) for place in (1, 2, 3)}
+    assert returns <= lockstep.went

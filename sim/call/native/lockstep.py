@@ -75,6 +75,7 @@ class NativeLockstep:
         self._branch = (c_uint64 * _LARGEST_SLICE)()
         self._control.branch = addressof(self._branch)
         self._slice = TimeSlice(0.02, least=1 << 14, largest=_LARGEST_SLICE)
+        self._went = set[tuple[int, int]]()
         self.executed = 0
         """How many instructions were executed, compared, and agree."""
 
@@ -125,9 +126,10 @@ class NativeLockstep:
         events, self._control.qc_events = self._control.qc_events, 0
         return int(events)
 
-    def take_went(self) -> list[tuple[int, int]]:
+    def take_went(self) -> set[tuple[int, int]]:
         """Addresses of instructions and where they went on, some of them new since this was asked last."""
-        return self._code.take_went()
+        found, self._went = self._went, set()
+        return found
 
     def _connect(self) -> None:
         """Tell the driver of its emulator."""
@@ -177,6 +179,7 @@ class NativeLockstep:
     def _note(self, watch: Watch | None) -> None:
         """Count what agrees, and tell the watch where branches led."""
         control = self._control
+        self._went.update(self._code.take_went())  # before the next slice: the driver has room for so many
         self.executed += control.done
         self._machine.instructions_executed += control.done
         if watch is not None and control.branches:
