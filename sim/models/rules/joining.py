@@ -36,9 +36,10 @@ class Joining:
         return "TFLite, of uint8"
 
     def run(self, operands: Operands) -> Integers:
-        factors = np.array([self._factor(scale) for scale in self.before])
+        inverse, same = np.float32(1) / self.to.scales[0], (self.to.scales[0], self.to.zero_point)
+        factors = np.array([scale.scales[0] * inverse for scale in self.before])
         zeros = np.array([-scale.zero_point for scale in self.before], np.float32)
-        is_as_it_is = np.array([self._is_as_it_is(scale) for scale in self.before])
+        is_as_it_is = np.array([(scale.scales[0], scale.zero_point) == same for scale in self.before])
         byte, tensor = operands["byte"], operands["tensor"]
         quotient = (byte.astype(np.float32) * factors[tensor] + (zeros * factors)[tensor]).astype(np.float64)
         away: npt.NDArray[np.float64] = np.sign(quotient) * np.floor(np.abs(quotient) + 0.5)
@@ -50,9 +51,3 @@ class Joining:
         exact = (element["byte"] - scale.zero_point) * units + self.to.zero_point
         made = int(self.run({name: np.array([number]) for name, number in element.items()})[0])
         return [RuleStep("in the scale of the output", made, exact, "tie" if is_tie(exact) else "")]
-
-    def _factor(self, scale: TensorScale) -> np.float32:
-        return np.float32(scale.scales[0] * (np.float32(1) / self.to.scales[0]))
-
-    def _is_as_it_is(self, scale: TensorScale) -> bool:
-        return (scale.scales[0], scale.zero_point) == (self.to.scales[0], self.to.zero_point)
