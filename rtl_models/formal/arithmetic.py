@@ -213,7 +213,17 @@ def shifted(value: Lane, left: Lane, rounding: Lane) -> Lane:
 
 def placed(byte: Lane, is_signed: Lane, offset: Lane, left_shift: Lane) -> Lane:
     """A byte, read as signed or not, with an offset, shifted left."""
-    return shift.shift_left(S32, added(read_byte(byte, is_signed), offset), left_shift)
+    return moved_left(byte_with_offset(byte, is_signed, offset), left_shift)
+
+
+def byte_with_offset(byte: Lane, is_signed: Lane, offset: Lane) -> Lane:
+    """A byte, read as signed or not, and an offset."""
+    return added(read_byte(byte, is_signed), offset)
+
+
+def moved_left(value: Lane, count: Lane) -> Lane:
+    """SHL of 32 bits."""
+    return shift.shift_left(S32, value, count)
 
 
 def read_byte(byte: Lane, is_signed: Lane) -> Lane:

@@ -27,6 +27,8 @@ package lanewise_pkg;
   localparam int ClampToByteDeep        = 2;  // compared | clamped
   localparam int OutputStagesShallow    = ClampToByteShallow;  // with the offset
   localparam int OutputStagesDeep       = 1 + ClampToByteDeep;
+  localparam int PlaceByteShallow       = 1;  // shifted
+  localparam int PlaceByteDeep          = 2;  // sum | shifted
   localparam int FmlaByteShallow        = 2;  // sum | rounded
   localparam int FmlaByteDeep           = 11;  // factors | product | placed | sum | magnitude | four of moves | unrounded | rounded
   localparam int AddScaledByteShallow   = FmlaByteShallow + FmlaByteShallow;
@@ -48,10 +50,11 @@ package lanewise_pkg;
   localparam int OffsetContributionDeep         = MultiplyLowDeep + 2;
   localparam int Transpose1xwShallow            = 1;
   localparam int Transpose1xwDeep               = 2;
-  localparam int QuantizedAddShallow            = 1 + RescaleShallow + 1 + RescaleShallow + OutputStagesShallow;
-  localparam int QuantizedAddMultiplied         = 1 + RescaleMultiplied + 1 + RescaleMultiplied + OutputStagesShallow;
-  localparam int QuantizedAddShifted            = 1 + RescaleDeep + 1 + RescaleDeep + OutputStagesShallow;
-  localparam int QuantizedAddDeep               = 1 + RescaleDeep + 1 + RescaleDeep + OutputStagesDeep;
+  localparam int QuantizedAddShallow            = PlaceByteShallow + RescaleShallow + 1 + RescaleShallow + OutputStagesShallow;
+  localparam int QuantizedAddMultiplied         = PlaceByteShallow + RescaleMultiplied + 1 + RescaleMultiplied + OutputStagesShallow;
+  localparam int QuantizedAddShifted            = PlaceByteShallow + RescaleDeep + 1 + RescaleDeep + OutputStagesShallow;
+  localparam int QuantizedAddBounded            = PlaceByteShallow + RescaleDeep + 1 + RescaleDeep + OutputStagesDeep;
+  localparam int QuantizedAddDeep               = PlaceByteDeep + RescaleDeep + 1 + RescaleDeep + OutputStagesDeep;
   localparam int QuantizedAddFloatShallow       = AddScaledByteShallow + AddScaledByteShallow + FloatToByteShallow;
   localparam int QuantizedAddFloatDeep          = AddScaledByteDeep + AddScaledByteDeep + FloatToByteDeep;
   localparam int RequantizeShallow              = 1 + ScaleRoundedShallow + OutputStagesShallow;

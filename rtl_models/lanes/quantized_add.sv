@@ -7,14 +7,14 @@
 // `signed_i` says how the bytes and the bounds are read.  TFLite has a_offset and b_offset minus the zero points of the
 // operands, left_shift 20, offset the zero point of the sum.
 //
-//   stage     shallow (7)               deep (19)
-//   1         a_placed_q, b_placed_q    a_placed_q, b_placed_q
-//   2, 3      both rescaled             2..8: both rescaled
-//   4         sum_q                     9: sum_q
-//   5, 6      the sum rescaled          10..16: the sum rescaled
-//   7         output_stages             17..19: output_stages
+//   stage     shallow (7)               deep (20)
+//   1         place_byte, twice         1, 2: place_byte, twice
+//   2, 3      both rescaled             3..9: both rescaled
+//   4         sum_q                     10: sum_q
+//   5, 6      the sum rescaled          11..17: the sum rescaled
+//   7         output_stages             18..20: output_stages
 //
-// Depth 13 has the multipliers of the deep one, 17 also its shifts, and the rest of the shallow one.
+// Depth 13 has the multipliers of the deep one, 17 also its shifts, 19 also its bounds, and the rest of the shallow one.
 //
 // The configuration travels with the beat.  With scales 0.01, 0.01 and 0.02, all zero points 0: left_shift 20,
 // a_multiplier 2^30, a_shift 0, likewise b, multiplier 2^30, shift 19, offset 0, bounds 0..255:
@@ -59,18 +59,20 @@ module quantized_add #(
            "quantized_add: Lanes is the numbers of a beat and must be 4, 8 or 16")
   `REQUIRE(legal_depth,
            Depth == lanewise_pkg::QuantizedAddShallow || Depth == lanewise_pkg::QuantizedAddMultiplied ||
-           Depth == lanewise_pkg::QuantizedAddShifted || Depth == lanewise_pkg::QuantizedAddDeep,
-           "quantized_add: Depth is the register stages and must be 7, 13, 17 or 19")
+           Depth == lanewise_pkg::QuantizedAddShifted || Depth == lanewise_pkg::QuantizedAddBounded ||
+           Depth == lanewise_pkg::QuantizedAddDeep,
+           "quantized_add: Depth is the register stages and must be 7, 13, 17, 19 or 20")
 
+  localparam bit DeepFirst    = Depth >= lanewise_pkg::QuantizedAddDeep;
+  localparam int PlaceDepth   = DeepFirst ? lanewise_pkg::PlaceByteDeep : lanewise_pkg::PlaceByteShallow;
   localparam int RescaleDepth = Depth >= lanewise_pkg::QuantizedAddShifted    ? lanewise_pkg::RescaleDeep
                               : Depth >= lanewise_pkg::QuantizedAddMultiplied ? lanewise_pkg::RescaleMultiplied
                               : lanewise_pkg::RescaleShallow;
-  localparam bit DeepOutput   = Depth >= lanewise_pkg::QuantizedAddDeep;
+  localparam bit DeepOutput   = Depth >= lanewise_pkg::QuantizedAddBounded;
 
   logic                enable;
-  logic [32*Lanes-1:0] a_placed_d, a_placed_q, b_placed_d, b_placed_q;
-  logic [31:0]         a_multiplier_q, b_multiplier_q;
-  logic [4:0]          a_shift_q, b_shift_q;
+  logic [31:0]         a_multiplier, b_multiplier;
+  logic [4:0]          a_shift, b_shift;
   logic [32*Lanes-1:0] sum_d, sum_q;
   logic [31:0]         multiplier, offset;
   logic [4:0]          shift;
@@ -90,20 +92,22 @@ module quantized_add #(
   );
 
   always_ff @(posedge clk_i) begin
-    if (enable) begin
-      a_placed_q     <= a_placed_d;
-      b_placed_q     <= b_placed_d;
-      a_multiplier_q <= a_multiplier_i;
-      b_multiplier_q <= b_multiplier_i;
-      a_shift_q      <= a_shift_i;
-      b_shift_q      <= b_shift_i;
-      sum_q          <= sum_d;
-    end
+    if (enable) sum_q <= sum_d;
   end
 
   delay_line #(
+    .Width(74),
+    .Depth(PlaceDepth)
+  ) u_operand_configuration (
+    .clk_i   (clk_i),
+    .enable_i(enable),
+    .data_i  ({a_multiplier_i, a_shift_i, b_multiplier_i, b_shift_i}),
+    .data_o  ({a_multiplier, a_shift, b_multiplier, b_shift})
+  );
+
+  delay_line #(
     .Width(37),
-    .Depth(2 + RescaleDepth)
+    .Depth(PlaceDepth + RescaleDepth + 1)
   ) u_sum_configuration (
     .clk_i   (clk_i),
     .enable_i(enable),
@@ -113,7 +117,7 @@ module quantized_add #(
 
   delay_line #(
     .Width(49),
-    .Depth(2 + 2*RescaleDepth)
+    .Depth(PlaceDepth + RescaleDepth + 1 + RescaleDepth)
   ) u_output_configuration (
     .clk_i   (clk_i),
     .enable_i(enable),
@@ -122,22 +126,30 @@ module quantized_add #(
   );
 
   for (genvar lane = 0; lane < Lanes; lane++) begin : gen_lane
-    logic [31:0] a_scaled, b_scaled, scaled;
+    logic [31:0] a_placed, b_placed, a_scaled, b_scaled, scaled;
 
-    place_byte u_place_a (
+    place_byte #(
+      .Deep(DeepFirst)
+    ) u_place_a (
+      .clk_i       (clk_i),
+      .enable_i    (enable),
       .byte_i      (a_i[8*lane +: 8]),
       .signed_i    (signed_i),
       .offset_i    (a_offset_i),
       .left_shift_i(left_shift_i),
-      .result_o    (a_placed_d[32*lane +: 32])
+      .result_o    (a_placed)
     );
 
-    place_byte u_place_b (
+    place_byte #(
+      .Deep(DeepFirst)
+    ) u_place_b (
+      .clk_i       (clk_i),
+      .enable_i    (enable),
       .byte_i      (b_i[8*lane +: 8]),
       .signed_i    (signed_i),
       .offset_i    (b_offset_i),
       .left_shift_i(left_shift_i),
-      .result_o    (b_placed_d[32*lane +: 32])
+      .result_o    (b_placed)
     );
 
     rescale #(
@@ -145,9 +157,9 @@ module quantized_add #(
     ) u_rescale_a (
       .clk_i       (clk_i),
       .enable_i    (enable),
-      .value_i     (a_placed_q[32*lane +: 32]),
-      .multiplier_i(a_multiplier_q),
-      .shift_i     (a_shift_q),
+      .value_i     (a_placed),
+      .multiplier_i(a_multiplier),
+      .shift_i     (a_shift),
       .result_o    (a_scaled)
     );
 
@@ -156,9 +168,9 @@ module quantized_add #(
     ) u_rescale_b (
       .clk_i       (clk_i),
       .enable_i    (enable),
-      .value_i     (b_placed_q[32*lane +: 32]),
-      .multiplier_i(b_multiplier_q),
-      .shift_i     (b_shift_q),
+      .value_i     (b_placed),
+      .multiplier_i(b_multiplier),
+      .shift_i     (b_shift),
       .result_o    (b_scaled)
     );
 

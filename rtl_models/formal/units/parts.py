@@ -18,6 +18,7 @@ from rtl_models.formal.units.pieces import (
     multiply_high,
     multiply_low,
     output_stages,
+    place_byte,
     rescale,
     scale_rounded,
     shift_rounded,
@@ -42,12 +43,6 @@ def part_theorems() -> Iterator[Theorem]:
         )
         for module, what, text, wrong in of_width:
             yield _part(module, at_width(module, width).parameters, what, Fault(f"{module}.sv", text, wrong))
-    yield _part(
-        "place_byte",
-        (),
-        _placed,
-        Fault("place_byte.sv", "difference << left_shift_i", "{difference[30:0], 1'b0} << left_shift_i"),
-    )
     for deep in (False, True):
         yield from _pipelined(deep)
     for level in range(len(depths("rescale"))):
@@ -100,11 +95,6 @@ class _Wide:
         return {"result_o": (read("result_o", self._signed), self._signed.wrap(exact))}
 
 
-def _placed(read: Signals) -> Statement:
-    ports = read("byte_i", U8), read("signed_i", U1), read("offset_i", S32), read("left_shift_i", a.U5)
-    return {"result_o": (read("result_o", S32), a.placed(*ports))}
-
-
 def _pipelined(deep: bool) -> Iterator[Theorem]:
     """The parts that are stages of one lane."""
     value, multiplier, count = on("value_i", S32), on("multiplier_i", S32), on("shift_i", a.U5)
@@ -119,6 +109,8 @@ def _pipelined(deep: bool) -> Iterator[Theorem]:
     yield _staged(Subject("clamp_to_byte", deepness), clamp_to_byte("", deep, value, settings[1:]), [("result_o", U8)])
     yield _staged(Subject("output_stages", deepness), output_stages("", deep, value, settings), [("result_o", U8)])
     yield _staged(Subject("bounded_sum", deepness), bounded_sum("", deep, value, settings), [("result_o", U8)])
+    placed = place_byte("", deep, on("byte_i", U8), on("signed_i", U1), settings[0], on("left_shift_i", a.U5))
+    yield _staged(Subject("place_byte", deepness), placed, [("result_o", S32)])
     divided = shift_rounded("", deep, value, count, on("rounding_i", a.U2))
     yield _staged(Subject("shift_rounded", deepness), divided, [("result_o", S32)])
     low = multiply_low("", deep, on("a_i", U32), on("b_i", U32))

@@ -40,6 +40,9 @@ _NEAREST = Fault("shift_rounded.sv", "~(|rounding_i)", "~rounding_i[0]")
 _DOWN = Fault("shift_rounded.sv", "shifted[0] & ~down", "shifted[0]")
 _EXACT = Fault("bounded_sum.sv", ".b_i        (offset_i)", ".b_i        (~offset_i)")
 _COMPARED = Fault("clamp_to_byte.sv", "$signed(value_i[8:0]) < $signed(least)", "value_i[8:0] < least")
+_EXTENDED = Fault("place_byte.sv", "{{24{signed_i & byte_i[7]}}", "{{24{byte_i[7]}}")
+_COUNT = Fault("place_byte.sv", "left_shift_q <= left_shift_i;", "left_shift_q <= ~left_shift_i;")
+_SHIFTED = Fault("place_byte.sv", "difference << left_shift;", "{difference[30:0], 1'b0} << left_shift;")
 _BOUNDED = Fault("clamp_to_byte.sv", "(below ? minimum : low_byte)", "(below ? low_byte : minimum)")
 
 
@@ -367,3 +370,27 @@ def multiply_low(name: str, deep: bool, x: Value, y: Value) -> PipelinePiece:
         shown=shown,
     )
     return PipelinePiece((*tiles, result), (result.value,))
+
+
+def place_byte(name: str, deep: bool, byte: Value, is_signed: Value, offset: Value, left: Value) -> PipelinePiece:
+    """`place_byte.sv`: an offset added and a shift to the left, 1 stage or 2."""
+    result = f"{name}result_q"
+    if not deep:
+        placed = RegisterUpdate(
+            wire=result,
+            kind=S32,
+            following=lambda r: a.placed(byte(r), is_signed(r), offset(r), left(r)),
+            fault=_SHIFTED,
+        )
+        return PipelinePiece((placed,), (placed.value,))
+    difference = RegisterUpdate(
+        wire=f"{name}gen_deep.difference_q",
+        kind=S32,
+        following=lambda r: a.byte_with_offset(byte(r), is_signed(r), offset(r)),
+        fault=_EXTENDED,
+    )
+    count = RegisterUpdate(wire=f"{name}gen_deep.left_shift_q", kind=a.U5, following=left, fault=_COUNT)
+    placed = RegisterUpdate(
+        wire=result, kind=S32, following=lambda r: a.moved_left(difference.value(r), count.value(r)), fault=_SHIFTED
+    )
+    return PipelinePiece((difference, count, placed), (placed.value,))
