@@ -7,7 +7,7 @@ shows it.  The work is bounded by executed instructions, not by time: the same s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,7 @@ from sim.call.kernel_image import open_kernel
 from sim.call.prepared import PER_CALL, PreparedCall, Repeater
 from sim.check.aim.candidates import CandidateSet, candidate_of, candidates, changed_candidates
 from sim.check.aim.classes import ClassesMet
-from sim.check.aim.demand import FOLLOWED, has_one_shape, never, sought
+from sim.check.aim.demand import FOLLOWED, changing_nothing, has_one_shape, never, sought
 from sim.check.aim.mistakes import Mistake, differing, mistakes_of, places_of, unlike
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
 from sim.check.aim.ranges import Ranges
@@ -156,7 +156,7 @@ class _Target:
         self._image, self._kernel, self._tried = image, kernel, tried
         self._repeater = Repeater(image, kernel)
         self._shown: dict[Mistake, bool] = {}
-        self._never = set[Goal]()
+        self._no_mistakes = set[Mistake]()
         self.failing: list[int] = []
         self.doubtful: dict[int, Mapping[str, np.ndarray[Any, Any]] | None] = {}
         self._calls: dict[int, PreparedCall] = {}
@@ -218,7 +218,7 @@ class _Target:
                 instruction=with_targets(one.original.text, self._image),
                 instead=with_targets(one.instruction.text, self._image),
                 shown=shown,
-                impossible=differing(one) in self._never,
+                impossible=one in self._no_mistakes,
             )
             for one, shown in self._shown.items()
         ]
@@ -310,15 +310,26 @@ class _Target:
 
         examples = self._examples({goal.pc for goal in goals})
         impossible = sought(self._kernel, self._image, examples, goals, confirm)
-        self._never = impossible if has_one_shape(self._kernel) else self._never_at_any_length(impossible)
-        self.classes.exclude(self._never)
+        self._no_mistakes = self._changing_nothing(hidden.values())
+        self.classes.exclude(impossible if has_one_shape(self._kernel) else self._never_at_any_length(impossible))
         return useful
 
-    def _never_at_any_length(self, impossible: Collection[Goal]) -> set[Goal]:
-        """Of the goals those that no input meets, where the check would be weak: else it is not worth the time."""
+    def _weakness(self) -> Callable[[int], bool]:
+        """Whether the check would be weak for what is at an address: else proofs are not worth the time."""
         power = Power(mistakes=self.mistakes(""))
         blind = power.blind_lines
-        goals = {goal for goal in impossible if not power.is_enough or self._image.place_of(goal.pc) in blind}
+        return lambda pc: not power.is_enough or self._image.place_of(pc) in blind
+
+    def _changing_nothing(self, hidden: Iterable[Mistake]) -> set[Mistake]:
+        """The mistakes that change nothing whatever the inputs are, where the check would be weak."""
+        is_weak = self._weakness()
+        doubtful = [mistake for mistake in hidden if is_weak(mistake.pc) and not self._shown[mistake]]
+        return changing_nothing(self._kernel, self._image, doubtful) if doubtful else set()
+
+    def _never_at_any_length(self, impossible: Collection[Goal]) -> set[Goal]:
+        """Of the goals those that no input meets, where the check would be weak."""
+        is_weak = self._weakness()
+        goals = {goal for goal in impossible if is_weak(goal.pc)}
         absences = {
             frozenset(name for name, value in one.inputs.items() if value is None): one.inputs
             for one in reversed(self._tried)

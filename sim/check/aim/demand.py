@@ -5,13 +5,16 @@ Work is bounded by instructions that are followed and rounds of the solver, not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Final
 
 from isa.errors import LanewiseError
 from isa.evaluate.smt import SolverMissing, solver_version
-from sim.check.aim.solving import followed, never_met
+from sim.check.aim.mistakes import Mistake, differing
+from sim.check.aim.read_later import BitsReadLater
+from sim.check.aim.solving import cannot_hold, followed, never_met
 from sim.kernels.kernel import Inputs, Kernel
 from sim.symbolic.following.lookout import Goal
 from sim.toolchain.image import Image
@@ -74,6 +77,20 @@ def never(
             found &= never_met(kernel, image, absences[absent], found, FOLLOWED_AT_ANY_LENGTH, ROUNDS)
         except LanewiseError:  # code that is not followed for any length
             return set()
+    return found
+
+
+def changing_nothing(kernel: Kernel, image: Image, mistakes: Iterable[Mistake]) -> set[Mistake]:
+    """The mistakes with which no bit that anything later depends on is another, whatever registers and memory hold.
+
+    One that changes nothing on a domain alone is none of them: who declared that domain should hear of it.
+    """
+    later, found = BitsReadLater(image, kernel), set[Mistake]()
+    with suppress(SolverMissing):
+        for mistake in mistakes:
+            counting = differing(mistake, later.after(mistake.pc))
+            if counting is not None and later.allows(mistake.pc, mistake.instruction) and cannot_hold(counting, ROUNDS):
+                found.add(mistake)
     return found
 
 

@@ -17,6 +17,7 @@ from isa.instruction import Instruction
 from isa.lane import Int, Lane, Load, Place, Write, walk
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
+from sim.check.aim.read_later import ALL, Bits
 from sim.machine.registers import RegisterStorage
 from sim.symbolic.following.lookout import Goal
 
@@ -75,8 +76,11 @@ class Mistake(NamedTuple):
     instruction: Instruction
 
 
-def differing(mistake: Mistake) -> Goal | None:
-    """Where the two instructions leave different numbers in registers; None where they leave them in other places."""
+def differing(mistake: Mistake, counting: Bits | None = None) -> Goal | None:
+    """Where the two instructions leave different numbers in registers; None where they leave them in other places.
+
+    With `counting`, only where they differ in these bits.
+    """
     lanes = list[Lane]()
     for one, other in zip_longest(_left(mistake.original), _left(mistake.instruction)):
         if (
@@ -86,7 +90,15 @@ def differing(mistake: Mistake) -> Goal | None:
         ):
             return None
         bits = Int(one.bits, signed=False)  # of one they may be a number with a sign, of the other without
-        lanes += [bits.wrap(a).equals(bits.wrap(b)).equals(0) for a, b in zip(one.lanes, other.lanes, strict=True)]
+        count = ALL
+        if counting is not None and isinstance(one.place, Place) and one.place != Place("pc"):
+            count = counting.get(one.place, 0)
+        for n, (a, b) in enumerate(zip(one.lanes, other.lanes, strict=True)):
+            kept = count >> one.bits * n & bits.high
+            one_number, other_number = (
+                bits.wrap(lane) & kept if kept < bits.high else bits.wrap(lane) for lane in (a, b)
+            )
+            lanes.append(one_number.equals(other_number).equals(0))
     return Goal(mistake.pc, tuple(lanes))
 
 

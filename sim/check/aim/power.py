@@ -32,8 +32,8 @@ class TriedMistake:
     """A mistake that the code could have: at `place` in the source, with an instruction in the place of another.
 
     `kind` is round, saturate, sign, shift, constant, lane or bound.  `shown` says whether an output lane of the tried
-    inputs tells it from the golden reference; `impossible`, that it is proved that the other instruction leaves the
-    same in registers whatever the inputs are.
+    inputs tells it from the golden reference; `impossible`, that it is proved that the other instruction changes
+    nothing: whatever registers and memory hold, it leaves the same in all bits that anything later depends on.
     """
 
     build: str

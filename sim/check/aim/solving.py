@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from isa.errors import LanewiseError
 from isa.evaluate.smt import Found, Impossible, Solver
 from isa.evaluate.smt_terms import Untranslatable
-from isa.lane import Lane, Place, Read, operands_first
+from isa.lane import Lane, Load, Place, Read, operands_first
 from sim.kernels.kernel import Inputs, Kernel
 from sim.symbolic.call import INPUT, SymbolicCall, input_leaf
 from sim.symbolic.equality import Equality, asked
@@ -147,14 +147,21 @@ def never_met(
     """
     found = set()
     for goal, questions in never_at_any_length(kernel, image, example, goals, most_instructions).items():
-        if all(_is_equal(question, rounds) for question in dict.fromkeys(questions)):
+        if all(_is_impossible(_unlike(question), rounds) for question in dict.fromkeys(questions)):
             found.add(goal)
     return found
 
 
-def _is_equal(question: Equality, rounds: int) -> bool:
+def cannot_hold(goal: Goal, rounds: int) -> bool:
+    """Whether a goal is met by nothing at all that registers and memory hold, as far as that is found."""
+    lanes = [SIMPLIFIER.simplified(lane) for lane in goal.lanes]  # equal loads are one node then
+    loads = {node for node in operands_first(lanes) if isinstance(node, Load)}
+    return all(not lane.high or _is_impossible(cut_out([lane], loads), rounds) for lane in lanes)
+
+
+def _is_impossible(conditions: Sequence[Lane], rounds: int) -> bool:
     try:
-        return isinstance(Solver(time.monotonic() + SECONDS, rounds).check(*_unlike(question)), Impossible)
+        return isinstance(Solver(time.monotonic() + SECONDS, rounds).check(*conditions), Impossible)
     except Untranslatable:
         return False
 
