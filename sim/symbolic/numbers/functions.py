@@ -29,7 +29,7 @@ from sim.symbolic.numbers.elementwise import cast, chosen, element_type, lane_of
 from sim.symbolic.numbers.integers import FUNCTIONS, SymbolicInt, has_symbolic, is_symbolic
 from sim.symbolic.numbers.tracing import refuse
 
-MOVING: Final = (
+MOVING: Final[tuple[Callable[..., Any], ...]] = (
     np.append, np.array_split, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.broadcast_to,
     np.column_stack, np.concatenate, np.copy, np.delete, np.diag, np.diagonal, np.dstack, np.empty_like,
     np.expand_dims, np.flip, np.fliplr, np.flipud, np.full_like, np.hsplit, np.hstack, np.insert, np.moveaxis,
