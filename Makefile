@@ -23,8 +23,9 @@ test: check
 	@$(SUITE) "not slow"
 
 # What takes a quarter of a second and more by itself: runs of commands, proofs, planted faults; the examples of the docs.
+# A claim about many values is tried on some of them, and by `make long` on all.
 test-slow: $(TESTED)
-	@$(SUITE) "slow and not rtl"
+	@$(SUITE) "slow and not rtl and not long"
 
 # The same of hardware: designs simulated, proved and mutated that are built first.
 test-hardware: $(TESTED)
@@ -113,8 +114,9 @@ exhaust: $(TESTED)
 explore: $(TESTED)
 	@$(BIN)/python tests/long/explore.py
 
-# Claims of the fast suite on all that they are about: every form on more states, every planted fault at every level.
+# Claims of the suite on all that they are about: every form on more states, every planted fault at every level.
 long: $(TESTED)
+	@$(SUITE) "long"
 	@$(BIN)/python -m pytest --numprocesses=auto --override-ini=python_files='long_*.py' tests/long
 
 # Every command is interrupted 300 times at random moments: no verdict, no traceback; half an hour.

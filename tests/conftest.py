@@ -65,16 +65,20 @@ def pytest_configure() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Files without a test that `make test-slow` or `make test-hardware` wants are not read, half of their start.
+    """Files without a test that `make test-slow`, `test-hardware` or `long` wants are not read, half of their start.
 
-    A mark is given by its name, so it stands in the file.
+    A mark is given by its name, so it stands in the file; that of `long` by `support.sampled`.
     """
+    lacking: dict[str, Callable[[str], bool]] = {
+        "slow and not rtl and not long": lambda text: "\npytestmark = pytest.mark.rtl\n" in text,
+        "slow and rtl": lambda text: "pytest.mark.rtl" not in text,
+        "long": lambda text: "sampled(" not in text,
+    }
     wanted: str = config.option.markexpr
-    if collection_path.suffix != ".py" or wanted not in ("slow and not rtl", "slow and rtl"):
+    if collection_path.suffix != ".py" or wanted not in lacking:
         return None
     text = collection_path.read_text(encoding="utf-8")
-    lacking = "pytest.mark.rtl" not in text if wanted == "slow and rtl" else "\npytestmark = pytest.mark.rtl\n" in text
-    return True if lacking or "pytest.mark.slow" not in text else None
+    return True if lacking[wanted](text) or "pytest.mark.slow" not in text else None
 
 
 def pytest_collection() -> None:

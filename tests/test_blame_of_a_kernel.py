@@ -14,6 +14,7 @@ from sim.check.repair.place import with_faults
 from sim.check.report import Mismatch
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
+from support.sampled import sampled
 
 Inputs = Mapping[str, Any]
 PER_CHANNEL = """
@@ -60,7 +61,7 @@ def mismatch_of(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
-@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize("level", sampled(["O2", "O0"], 2))
 def test_a_golden_step_named_like_an_argument_is_told_apart_from_it(level: str, tmp_path: Path) -> None:
     domain = {"values": Domain(-9999, 9999), "shift": Domain(1, 5)}
     found = mismatch_of(PER_CHANNEL, PER_CHANNEL_PROTOTYPE, tripled, tmp_path, level, **domain)
@@ -172,7 +173,7 @@ void sum(const int32_t *a, const int32_t *b, int32_t *output, int n)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize("level", sampled(["O2", "O0"], 2))
 def test_a_fault_in_the_second_of_two_branches_is_named(level: str, tmp_path: Path) -> None:
     def steps(inputs: Inputs) -> dict[str, np.ndarray]:
         a, b = (inputs[name].astype(np.int64) for name in "ab")
@@ -198,7 +199,7 @@ void bounded(const int *a, int *output, int n, int low, int high)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize("level", sampled(["O2", "O0"], 2))
 def test_a_comparison_is_named_in_scalar_code(level: str, tmp_path: Path) -> None:
     def steps(inputs: Inputs) -> dict[str, np.ndarray]:
         a = inputs["a"].astype(np.int64)
@@ -335,7 +336,7 @@ void filled(const int *a, int *output, int n, const int *p)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize("level", sampled(["O2", "O0"], 2))
 def test_of_code_that_reads_no_array_the_first_step_is_told(level: str, tmp_path: Path) -> None:
     text = CONSTANT.replace("const int *p", "const struct { int by; } *p").replace("p[0]", "p->by")
     prototype = "void filled(const int32_t a[n], int32_t output[n], int32_t n, const struct { int32_t by; } *p)"
@@ -358,7 +359,7 @@ void added(const short *const *rows, int *output, long count, long n)
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
-@pytest.mark.parametrize("level", ["O0", "O2"])
+@pytest.mark.parametrize("level", sampled(["O2", "O0"], 2))
 def test_elements_behind_a_table_of_pointers_are_named_by_their_rows(level: str, tmp_path: Path) -> None:
     """The rows do not lie next to each other: there is room between each two."""
     prototype = "void added(const int16_t **rows[count][n], int32_t output[n], size_t count, size_t n)"

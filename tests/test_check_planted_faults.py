@@ -20,6 +20,7 @@ from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import quantize_down
 from sim.kernels.kernel import Kernel
 from sim.toolchain.levels import LEVELS
+from support.sampled import sampled
 
 FOLDER = Path(quantize_down.__file__).parent
 KERNEL = quantize_down.KERNEL
@@ -125,7 +126,7 @@ IN_TURN = [(fault, LEVELS[number % len(LEVELS)]) for number, fault in enumerate(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", C_FAULTS, ids=[f"{fault.name}-{level}" for fault, level in IN_TURN])
+@pytest.mark.parametrize("fault", sampled(C_FAULTS, 3), ids=[f"{fault.name}-{level}" for fault, level in IN_TURN])
 def test_fault_in_c_is_placed_at_its_step(fault: Fault) -> None:
     assert mismatch_in_turn(fault.name).parted_at == fault.step
 

@@ -14,6 +14,7 @@ import pytest
 from sim.toolchain.compilers import compiler_version
 from sim.toolchain.objects import compilers_of
 from support.command import lanewise
+from support.sampled import sampled
 
 CLANG = f"{shlex.quote(sys.executable)} -m ziglang clang --target=aarch64-linux-gnu"
 SCALED = "#ifndef BY\n#error BY is not given\n#endif\nint scaled(int a) { return a * BY; }\n"
@@ -211,7 +212,7 @@ def test_a_loop_alone_is_no_matter_of_a_command(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [[], ["--symbol", "other"]], ids=["", "of another name"])
+@pytest.mark.parametrize("more", sampled([[], ["--symbol", "other"]], 2), ids=["", "of another name"])
 @pytest.mark.parametrize("by", ["--compile", "--object"])
 def test_the_command_that_a_failing_check_prints_for_debugging_opens_the_same_code(
     folder: Path, by: str, more: list[str]

@@ -15,6 +15,7 @@ from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
 from sim.golden import double_rounding
 from sim.kernels import Domain, Kernel, parse_prototype
+from support.sampled import sampled
 
 SOURCE = """#include <stddef.h>
 #include <stdint.h>
@@ -112,7 +113,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sampled(FAULTS, 2))
 def test_the_report_says_what_the_fault_is(fault: str, folder: Path) -> None:
     told, wrong = report_of(fault, folder)
     wanted = SENTENCES[fault].format(f"{wrong:,}")

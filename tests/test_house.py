@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from support.sampled import sampled
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("isa", "sim", "rtl_models")
 NARROWING = re.compile(r"isinstance\([\w.]+, (?:[\w.]+|\([\w., ]+\))\)|[\w.]+ is not None")
@@ -154,3 +156,25 @@ def test_nothing_is_decided_by_an_assert() -> None:
                 if isinstance(node, ast.Assert) and not NARROWING.fullmatch(ast.unparse(node.test)):
                     deciding.append(f"{file.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}")
     assert deciding == []
+
+
+def test_what_is_left_to_long_runs_is_of_slow_tests_and_sampled() -> None:
+    """Nobody gives the mark but `sampled`, which leaves the first value, and none is of a test that is run nowhere."""
+    texts = {file: file.read_text() for file in sorted((ROOT / "tests").rglob("*.py"))}
+    assert [file.stem for file, text in texts.items() if re.search(r"pytest\.mark\.long", text)] == ["sampled"]
+    lacking = []
+    for file in (file for file, text in texts.items() if "import sampled\n" in text and file != Path(__file__)):
+        functions = [node for node in parsed(file).body if isinstance(node, ast.FunctionDef)]
+        given = [(node.name, " ".join(map(ast.unparse, node.decorator_list))) for node in functions]
+        lacking += [name for name, marks in given if "sampled(" in marks and "pytest.mark.slow" not in marks]
+        assert sum(marks.count("sampled(") for _, marks in given) == texts[file].count("sampled("), file
+    assert lacking == []
+
+
+def test_a_sample_is_the_first_value_and_every_so_manyth() -> None:
+    values: list[object] = ["a", ("b", 1), pytest.param("c", id="name"), "d"]
+    some = sampled(values, 3)
+    assert (some[0], some[3]) == ("a", "d")
+    assert [(one.values, one.id, [mark.name for mark in one.marks]) for one in some[1:3]] == [
+        (("b", 1), None, ["long"]), (("c",), "name", ["long"]),
+    ]  # fmt: skip

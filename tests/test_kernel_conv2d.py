@@ -24,6 +24,7 @@ from sim.kernels.operator import ConfigurationError, TensorInfo
 from sim.kernels.requantize.golden import Channels
 from support.planted_source import compiled_with_fault, is_wrong
 from support.rivals import hardly_apart
+from support.sampled import sampled
 
 NAME = "conv2d"
 
@@ -128,7 +129,7 @@ def with_few_corners(mode: str) -> tuple[Kernel, Vectors]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", sampled(MODES, 3))
 @pytest.mark.parametrize("source", [0, 1, None], ids=["kernel.c", "kernel_plain.c", "program"])
 def test_implementation_agrees_with_the_golden_reference(mode: str, source: int | None) -> None:
     kernel, vectors = with_few_corners(mode)
@@ -157,7 +158,7 @@ FAULTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sampled(FAULTS, 2))
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     kernel, (text, changed) = built_in_kernel(NAME, "s8_fp32"), FAULTS[fault]
     compiled = compiled_with_fault(kernel, ("fully_connected", "requantize"), "kernel.c", text, changed, tmp_path)

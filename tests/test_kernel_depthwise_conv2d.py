@@ -25,6 +25,7 @@ from sim.kernels.operator import ConfigurationError, TensorInfo
 from sim.kernels.requantize.golden import Channels
 from support.planted_source import compiled_with_fault, is_wrong
 from support.rivals import hardly_apart
+from support.sampled import sampled
 
 NAME, DEFAULT = "depthwise_conv2d", "s8_double_rounding"
 
@@ -180,7 +181,7 @@ FAULTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sampled(FAULTS, 2))
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     kernel, (text, changed) = built_in_kernel(NAME, "s8_fp32"), FAULTS[fault]
     parts = ("fully_connected", "requantize")

@@ -25,6 +25,7 @@ from sim.kernels.requantize.golden import Channels
 from support.exact_rounding import float32_nearest, half_away, half_up, wrapped
 from support.planted_source import compiled_with_fault, is_wrong
 from support.rivals import hardly_apart
+from support.sampled import sampled
 
 NAME = "fully_connected"
 QUARTER = Channels((2**30,), (-1,))
@@ -215,7 +216,7 @@ FAULTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sampled(FAULTS, 2))
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     """Each in the mode that has all of these parts."""
     kernel, rng = built_in_kernel(NAME, "u8_fp32"), np.random.default_rng(7)

@@ -24,6 +24,7 @@ from sim.kernels.quantize_down.golden import Parameters as Stage
 from sim.kernels.quantize_down.golden import quantize_down
 from sim.kernels.requantize.golden import IntegerScale, requantize_integer
 from support.planted_source import wrong_lanes
+from support.sampled import sampled
 
 NAME = "fused_output_stage"
 FIXED_POINT, INTEGER_SCALE, ASSEMBLY = MODES
@@ -188,7 +189,7 @@ def test_what_the_mode_does_not_take_is_refused(mode: str, stage: Stage, sentenc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kernel", "job"), CASES)
+@pytest.mark.parametrize(("kernel", "job"), sampled(CASES, 4))
 def test_every_implementation_agrees_on_all_corners(kernel: Kernel, job: Job) -> None:
     vectors = make_vectors(kernel, 500, seed=2)
     outcome = check_job(kernel, job, vectors, lambda _: None, engine="machine")
@@ -228,7 +229,7 @@ PLANTED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "source", "right", "wrong"), PLANTED)
+@pytest.mark.parametrize(("mode", "source", "right", "wrong"), sampled(PLANTED, 3))
 def test_a_planted_fault_is_found(tmp_path: Path, mode: str, source: int, right: str, wrong: str) -> None:
     kernel = built_in_kernel(NAME, mode)
     assert wrong_lanes(kernel, source, right, wrong, tmp_path, corners=100, random=20) > 0
@@ -244,7 +245,7 @@ NAMED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("right", "wrong", "named"), NAMED)
+@pytest.mark.parametrize(("right", "wrong", "named"), sampled(NAMED, 2))
 def test_the_step_of_a_planted_fault_is_named(tmp_path: Path, right: str, wrong: str, named: str) -> None:
     kernel, source = KERNELS[0], tmp_path / "kernel.c"
     text = kernel.sources[0].read_text()

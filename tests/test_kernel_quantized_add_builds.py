@@ -7,6 +7,7 @@ from sim.check.check import Job, check_job, jobs_of
 from sim.check.vectors import Vectors
 from sim.kernels.kernel import Kernel
 from sim.kernels.quantized_add import MODES
+from support.sampled import sampled
 
 
 def some_vectors(kernel: Kernel, sets: int) -> Vectors:
@@ -23,7 +24,7 @@ def verdict(kernel: Kernel, job: Job, vectors: Vectors) -> tuple[str, bool]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", sampled(MODES, 4))
 def test_compiled_code_agrees_in_lockstep(mode: str) -> None:
     kernel = MODES[mode]
     vectors = some_vectors(kernel, 6)

@@ -18,6 +18,7 @@ from sim.golden.addition import (
 from sim.golden.fixed_point import Int32Array
 from sim.kernels.quantized_add import MODES
 from sim.kernels.quantized_add.golden_tflite import Parameters, Scale, derived, steps
+from support.sampled import sampled
 
 KERNEL = MODES["tflite"]
 HALF = 1 << 30
@@ -141,7 +142,7 @@ def failure(folder: Path, source: str, right: str, wrong: str, level: str = "-O2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("source", "right", "wrong", "step"), PLANTED)
+@pytest.mark.parametrize(("source", "right", "wrong", "step"), sampled(PLANTED, 3))
 def test_a_planted_fault_is_placed_at_its_step(tmp_path: Path, source: str, right: str, wrong: str, step: str) -> None:
     assert f"parts from the golden reference at step {step}" in failure(tmp_path, source, right, wrong)
 

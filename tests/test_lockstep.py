@@ -28,6 +28,7 @@ from sim.kernels.quantize_down import KERNEL
 from sim.machine.errors import Trap
 from sim.toolchain.compilers import build
 from support.lockstep_pairs import DATA, prepared
+from support.sampled import sampled
 
 KERNEL_C, KERNEL_PLAIN = KERNEL.sources
 CODE = 0x10000
@@ -455,7 +456,7 @@ def test_the_limit_stops_without_a_divergence() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["O0", "O1", "O2", "O3", "Os", "Oz"])
+@pytest.mark.parametrize("level", sampled(["O0", "O1", "O2", "O3", "Os", "Oz"], 3))
 @pytest.mark.parametrize("source", KERNEL.sources, ids=lambda source: source.stem)
 def test_machine_emulator_and_golden_agree_on_every_build(source: object, level: str) -> None:
     (job,) = (Job(path, (f"-{level}",)) for path in KERNEL.sources if path == source)

@@ -18,6 +18,7 @@ from sim.kernels.depthwise_conv2d.vectors import input_set as depthwise_input_se
 from sim.kernels.fully_connected.vectors import random_parameters
 from sim.timing.model.pipeline import schedule
 from support.command import lanewise
+from support.sampled import sampled
 from support.tflite_models import ModelWriter, small_net
 
 CORE = "neoverse-n1"
@@ -58,7 +59,7 @@ def test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer(path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("channels", "windows"), [(3, 10), (1, 8), (4, 3)])
+@pytest.mark.parametrize(("channels", "windows"), sampled([(3, 10), (1, 8), (4, 3)], 3))
 def test_an_estimate_of_several_windows_of_a_channel_is_near_the_whole_layer(
     channels: int, windows: int, tmp_path: Path
 ) -> None:

@@ -40,6 +40,7 @@ from sim.machine.compiled import sequence
 from sim.machine.compiled.sequence import CompiledProgram, SequenceEngine
 from sim.machine.host_compiler import NoHostCompiler, compile_for_host
 from support.recorded_programs import BASE, ROW, SIZE, filled_memory
+from support.sampled import sampled
 
 TOP = int32x4_t(*[2**31 - 1] * 4)
 
@@ -424,7 +425,7 @@ def results(name: str, mode: str | None) -> list[object]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "mode"), [*((name, None) for name in kernel_names()), *((name, "u8_fp32") for name in LAYERS)]
+    ("name", "mode"), sampled([*((name, None) for name in kernel_names()), *((name, "u8_fp32") for name in LAYERS)], 5)
 )
 def test_a_kernels_program_gives_the_same_by_its_parts(
     name: str, mode: str | None, monkeypatch: pytest.MonkeyPatch

@@ -14,6 +14,7 @@ from sim.check.repair.place import find_fault
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import Inputs
 from support.faulty import EACH, SHORT, Faulty, faulty_kernel, ties_away, wide
+from support.sampled import sampled
 
 
 @pytest.mark.slow
@@ -87,7 +88,7 @@ def test_a_table_with_a_wrong_number_is_told_by_the_line_it_was_written_on(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [7, 100_007])
+@pytest.mark.parametrize("number", sampled([7, 100_007], 2))
 def test_where_a_compiler_puts_a_constant_in_the_place_of_its_name_both_lines_are_told(
     number: int, tmp_path: Path
 ) -> None:
@@ -139,7 +140,7 @@ CALLED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", CALLED)
+@pytest.mark.parametrize("kind", sampled(CALLED, 3))
 def test_of_a_function_that_several_lines_call_those_are_told_that_may_be_at_fault(kind: str, tmp_path: Path) -> None:
     text, golden, lines = CALLED[kind]
     kernel = faulty_kernel(Faulty(EACH + text, golden), tmp_path)
@@ -159,7 +160,7 @@ def test_of_a_function_that_calls_another_the_line_is_told_that_must_find_the_re
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kept", ["int16_t", "int32_t"])
+@pytest.mark.parametrize("kept", sampled(["int16_t", "int32_t"], 2))
 def test_what_begins_with_a_constant_may_have_to_begin_with_the_first_element(kept: str, tmp_path: Path) -> None:
     lines = f"{kept} before = 0;\nfor (int i = 0; i < n; ++i) {{\noutput[i] = a[i] - before;\nbefore = a[i]; }}"
     faulty = Faulty(lines, lambda i: np.diff(wide(i, "a"), prepend=wide(i, "a")[:1]), SHORT)

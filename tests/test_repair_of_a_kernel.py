@@ -23,6 +23,7 @@ from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.toolchain.compilers import build
 from support.faulty import BYTES, EACH, SHORT, Faulty, faulty_kernel, ties_away, wide
+from support.sampled import sampled
 
 KERNELS = {
     "a sum that wraps before it is widened": Faulty(
@@ -423,7 +424,7 @@ KERNELS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("kind", sampled(KERNELS, 4))
 def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     kernel = faulty_kernel(KERNELS[kind], tmp_path)
     vectors = make_vectors(kernel, 60, seed=1)

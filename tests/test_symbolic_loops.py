@@ -14,6 +14,7 @@ from sim.symbolic.kernel_proof import BuildProof
 from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
 from sim.toolchain.compilers import build_text
+from support.sampled import sampled
 
 Golden = Callable[[Mapping[str, Any]], dict[str, Any]]
 EACH = "void tried(const uint8_t x[length], uint8_t out[length], size_t length)"
@@ -130,7 +131,7 @@ WRONG_SUMS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RIGHT_EACH)
+@pytest.mark.parametrize("name", sampled(RIGHT_EACH, 3))
 def test_what_is_right_for_each_element_is_proved_for_all_lengths(name: str) -> None:
     build = tried(EACH, RIGHT_EACH[name], of_each)
     assert (build.any_length, build.outcome, build.loops > 0) == ("", "proved", True)
@@ -148,7 +149,7 @@ def test_what_is_wrong_at_some_length_is_proved_at_others_only(name: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RIGHT_SUMS)
+@pytest.mark.parametrize("name", sampled(RIGHT_SUMS, 2))
 def test_a_sum_is_proved_for_all_lengths(name: str) -> None:
     body, level = RIGHT_SUMS[name]
     assert tried(SUM, body, of_products, level).any_length == ""

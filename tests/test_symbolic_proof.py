@@ -30,6 +30,7 @@ from sim.symbolic.reference import traced_reference
 from sim.symbolic.shapes import NoShape, shapes_of
 from sim.toolchain.objects import open_image
 from sim.view.prove import show_kernel_proof
+from support.sampled import sampled
 
 QUANTIZE = built_in_kernel("quantize_down")
 SHIFT = {"parameters.shift": [5]}
@@ -142,7 +143,7 @@ UNTRACED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("name", sampled(kernel_names(), 3))
 def test_every_reference_is_traced_or_it_is_said_why_not(name: str) -> None:
     known = (*KNOWN, *KNOWN_OF.get(name, ()))
     for mode, kernel in import_module(f"sim.kernels.{name}").MODES.items():
@@ -166,7 +167,7 @@ def table_proof(mode: str, golden: Any = None) -> KernelProof:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", import_module("sim.kernels.activation_table").MODES)
+@pytest.mark.parametrize("mode", sampled(import_module("sim.kernels.activation_table").MODES, 3))
 def test_a_table_that_numpy_makes_is_looked_up_by_every_byte(mode: str) -> None:
     assert table_proof(mode).outcome == "proved"
 

@@ -29,6 +29,7 @@ from support.microbenchmarks import (
     shortest,
     stream_of,
 )
+from support.sampled import sampled
 
 ELSEWHERE = ("apple-m1", "cortex-a73", "cortex-a76", "cortex-a78", "cortex-x1")
 """Cores that take long, or have the figures of another core: they are in tests/long/long_timing.py."""
@@ -91,7 +92,7 @@ def link(found: Chain, core: Core) -> Fraction:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("core", CORES.values(), ids=CORES)
+@pytest.mark.parametrize("core", sampled(CORES.values(), 3), ids=CORES)
 def test_independent_instructions_reach_the_stated_throughput(core: Core) -> None:
     wrong = {}
     for name in on(core):
@@ -103,7 +104,7 @@ def test_independent_instructions_reach_the_stated_throughput(core: Core) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("core", CORES.values(), ids=CORES)
+@pytest.mark.parametrize("core", sampled(CORES.values(), 3), ids=CORES)
 def test_chains_of_results_take_the_stated_latency(core: Core) -> None:
     wrong = {}
     for name in on(core):
