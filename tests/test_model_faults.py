@@ -19,6 +19,7 @@ from support.command import lanewise
 from support.planted_elements import fifty_other_layers
 from support.planted_functions import fifty_functions
 from support.planted_layers import Fault, FaultKind, Tensors, clean, fifty_layers, recorded, zeros_of
+from support.sampled import sampled
 from support.tflite_models import ModelWriter
 
 
@@ -206,14 +207,14 @@ OF_INT16 = 2
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "operator", "kind", "other"),
-    [
+    sampled([
         *((0, operator, "rounding", other) for operator, others in FUNCTIONS.items() for other in others),
         (OF_INT16, "LEAKY_RELU", "rounding", "single_rounding"),  # of these bytes no number tells it
         (OF_INT16, "SOFTMAX", "rounding", "softmax_by_interpolation_of_float32"),
         *((0, operator, "multiplier", "") for operator in ("LEAKY_RELU", "HARD_SWISH", "MEAN")),
         *((OF_INT16, operator, "multiplier", "") for operator in ("LEAKY_RELU", "MEAN")),
         *((1, operator, kind, "") for operator in FUNCTIONS for kind in ("zero point", "bound")),
-    ],
+    ], 4),
 )  # fmt: skip
 def test_a_fault_of_every_function_is_named(
     seed: int, operator: str, kind: FaultKind, other: str, tmp_path: Path

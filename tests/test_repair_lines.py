@@ -34,23 +34,26 @@ def test_what_may_have_been_left_out_of_any_addend_is_told_of_all_or_of_no_line(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "golden", "told"),
-    [
-        (
-            "x = (a[i] + half) >> 4;\nx ^= b[i] - half;\nx += half * a[i];",
-            lambda i: ((wide(i, "a") + 8 >> 4) ^ wide(i, "b") - 8) + 8 * wide(i, "a"),
-            {4},
-        ),
-        (
-            "x = (a[i] + half) >> 4;\nx ^= b[i] * 16 + half >> 4;\nx += b[i] * 32 + half >> 5;",
-            lambda i: ((wide(i, "a") + 8 >> 4) ^ wide(i, "b")) + wide(i, "b"),
-            {4, 6},
-        ),
-        (
-            "half += i;\nx = (a[i] + half) >> 4;\nx ^= b[i];",
-            lambda i: (wide(i, "a") + 8 + np.cumsum(np.arange(len(i["a"]))) >> 4) ^ wide(i, "b"),
-            {4, 6, 7},
-        ),
-    ],
+    sampled(
+        [
+            (
+                "x = (a[i] + half) >> 4;\nx ^= b[i] - half;\nx += half * a[i];",
+                lambda i: ((wide(i, "a") + 8 >> 4) ^ wide(i, "b") - 8) + 8 * wide(i, "a"),
+                {4},
+            ),
+            (
+                "x = (a[i] + half) >> 4;\nx ^= b[i] * 16 + half >> 4;\nx += b[i] * 32 + half >> 5;",
+                lambda i: ((wide(i, "a") + 8 >> 4) ^ wide(i, "b")) + wide(i, "b"),
+                {4, 6},
+            ),
+            (
+                "half += i;\nx = (a[i] + half) >> 4;\nx ^= b[i];",
+                lambda i: (wide(i, "a") + 8 + np.cumsum(np.arange(len(i["a"]))) >> 4) ^ wide(i, "b"),
+                {4, 6, 7},
+            ),
+        ],
+        3,
+    ),
     ids=["needed by all", "needed by one", "stored again"],
 )
 def test_of_the_lines_that_take_a_wrong_variable_one_is_told_that_alone_needs_another_number(
@@ -65,11 +68,14 @@ def test_of_the_lines_that_take_a_wrong_variable_one_is_told_that_alone_needs_an
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "factor", "told"),
-    [
-        ("output[i] = (a[i] * FACTORS[1] >> 2) ^ b[i];", [1, 7, 4], {3, 8}),
-        ("output[i] = (a[i] * FACTORS[1] >> 2);\noutput[i] ^= b[i] * FACTORS[1];", [1, 7, 7], {3}),
-        ("output[i] = (a[i] * FACTORS[1] >> 2);\noutput[i] ^= b[i] * FACTORS[1];", [1, 7, 6], {8}),
-    ],
+    sampled(
+        [
+            ("output[i] = (a[i] * FACTORS[1] >> 2) ^ b[i];", [1, 7, 4], {3, 8}),
+            ("output[i] = (a[i] * FACTORS[1] >> 2);\noutput[i] ^= b[i] * FACTORS[1];", [1, 7, 7], {3}),
+            ("output[i] = (a[i] * FACTORS[1] >> 2);\noutput[i] ^= b[i] * FACTORS[1];", [1, 7, 6], {8}),
+        ],
+        3,
+    ),
     ids=["taken once", "taken twice", "one line takes another number"],
 )
 def test_a_table_with_a_wrong_number_is_told_by_the_line_it_was_written_on(

@@ -23,6 +23,7 @@ from sim.toolchain.image import Image
 from sim.toolchain.starting import map_image
 from support.command import lanewise
 from support.elf_originals import compiled
+from support.sampled import sampled
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -66,7 +67,7 @@ def fault_of(right: str, wrong: str, folder: Path, source: str = SOURCE, gcc: bo
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("right", "wrong", "told"),
-    [
+    sampled([
         (
             "value * multiplier", "value + multiplier",
             "fault among k.c:3 (in scaled), k.c:14 (calls scaled): every lane is right with add w8, w8, w9 as "
@@ -91,7 +92,7 @@ def fault_of(right: str, wrong: str, folder: Path, source: str = SOURCE, gcc: bo
             "i < n", "i < n - 1",
             "fault at k.c:12: every lane is right with subs w9, w9, #1 as subs w9, w9, #0 (w9 is n), compiled at -O0",
         ),
-    ],
+    ], 3),
 )  # fmt: skip
 def test_a_repair_names_variables_lines_and_functions(right: str, wrong: str, told: str, tmp_path: Path) -> None:
     assert fault_of(right, wrong, tmp_path) == told

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from support.command import lanewise
+from support.sampled import sampled
 
 Words = tuple[str, ...]
 
@@ -55,9 +56,9 @@ def outputs(folder: Path, number: int, words: Words) -> tuple[bytes, Mapping[str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
-def test_two_runs_of_a_command_write_the_same_bytes(folder: Path, words: Words) -> None:
-    assert outputs(folder, 1, words) == outputs(folder, 2, words)
+@pytest.mark.parametrize("name", sampled(COMMANDS, 2))
+def test_two_runs_of_a_command_write_the_same_bytes(folder: Path, name: str) -> None:
+    assert outputs(folder, 1, COMMANDS[name]) == outputs(folder, 2, COMMANDS[name])
 
 
 @pytest.mark.parametrize("order", "<>")

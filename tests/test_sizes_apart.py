@@ -50,6 +50,7 @@ def exit_codes(folder: Path, sizes: dict[str, str], monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("verdict_alone")
 @pytest.mark.parametrize("wrong", [("INNER", "n"), ("ROW_OF_A", "n"), ("ROW_OF_B", "k"), ("ROW_OF_B", "m")])
 def test_a_size_taken_for_another_fails(
     wrong: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ from isa.text.statements import statements
 from sim import Machine, MemoryFault
 from sim.verify.states import CODE, DATA, DATA_SIZE, States
 from support.lane_language import execute
+from support.sampled import sampled
 
 CHUNKS = 8
 STATES = (0, 2, 5, 9, 14, 19, 23)
@@ -67,7 +68,7 @@ class Both:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", sampled(range(CHUNKS), 4))
 def test_the_text_of_every_form_computes_what_the_exact_evaluator_computes(chunk: int) -> None:
     found = []
     for name, words in sorted(recorded_words().items())[chunk::CHUNKS]:
