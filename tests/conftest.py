@@ -247,6 +247,13 @@ def verdict_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def nothing_aimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check of the command has its own vectors alone, for half of its time: the test says nothing of aimed ones."""
+    aimed, power = import_module("sim.check.aim.aiming").Aimed, import_module("sim.check.aim.power").Power
+    monkeypatch.setattr("sim.command.running.check.aim", lambda *_: aimed([], [], power()))
+
+
+@pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tools run so far: clang or ld.lld."""
     seen: list[str] = []

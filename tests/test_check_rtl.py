@@ -26,8 +26,6 @@ from rtl_models.host import HOSTS, host_of, hosted_modes
 from rtl_models.register_map import outside
 from rtl_models.session import WentWrong
 from rtl_models.tools.waveform import read_waves
-from sim.check.aim.aiming import Aimed
-from sim.check.aim.power import Power
 from sim.check.external import (
     BackendFault,
     BackendMissing,
@@ -207,9 +205,8 @@ def run(*arguments: str) -> Result:
 
 
 @pytest.fixture
-def by_hand(monkeypatch: pytest.MonkeyPatch) -> Callable[[ByHand], None]:
-    """Hands another implementation to the command in the place of the hardware; nothing is aimed at the builds."""
-    monkeypatch.setattr(sim.command.running.check, "aim", lambda *_: Aimed([], [], Power()))
+def by_hand(nothing_aimed: None, monkeypatch: pytest.MonkeyPatch) -> Callable[[ByHand], None]:
+    """Hands another implementation to the command in the place of the hardware."""
     return lambda made: monkeypatch.setattr(sim.command.running.check, "load_backends", lambda *_: [made])
 
 

@@ -35,6 +35,7 @@ from sim.kernels.kernel import Kernel
 from sim.kernels.quantize_down import KERNEL
 from sim.toolchain.tools import CacheUnusable, ToolchainUnavailable, ToolMissing
 
+pytestmark = pytest.mark.usefixtures("nothing_aimed")
 SMALL = ("check", "quantized_multiplier", "--vectors", "50", "--opt", "O1,O2")
 QUICK = ("check", "quantized_multiplier", "--vectors", "50", "--opt", "O2")
 LANEWISE = str(Path(sys.executable).with_name("lanewise"))

@@ -16,6 +16,7 @@ from sim.toolchain.objects import compilers_of
 from support.command import lanewise
 from support.sampled import sampled
 
+pytestmark = pytest.mark.usefixtures("nothing_aimed")
 CLANG = f"{shlex.quote(sys.executable)} -m ziglang clang --target=aarch64-linux-gnu"
 SCALED = "#ifndef BY\n#error BY is not given\n#endif\nint scaled(int a) { return a * BY; }\n"
 KERNEL = """

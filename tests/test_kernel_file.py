@@ -21,6 +21,7 @@ from sim.kernels import Domain, Kernel, KernelError, Signature, built_in_kernel,
 from sim.kernels.kernel import missing_input
 from sim.kernels.kernel_file import load_kernel
 
+pytestmark = pytest.mark.usefixtures("nothing_aimed")
 SMALL = ("--vectors", "100", "--opt", "O1")
 
 

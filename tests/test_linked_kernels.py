@@ -16,6 +16,7 @@ from sim.toolchain.objects import open_image
 from support.command import lanewise
 from support.elf_originals import archived, compiled, linked
 
+pytestmark = pytest.mark.usefixtures("nothing_aimed")
 KERNEL = """
 from pathlib import Path
 from sim.kernels import Domain, Kernel, parse_prototype

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import sim.command.app
 
+pytestmark = pytest.mark.usefixtures("nothing_aimed")
 PROTOTYPE = "void product(const int8_t a[m][k], const int8_t b[k][n], int32_t c[m][n], size_t m, size_t k, size_t n)"
 REFERENCE = f"""
 import numpy as np
