@@ -66,6 +66,7 @@ _OPTIONAL: Final = {
     "onnx": ("lanewise model reads no .onnx file", "models"),
     "ai-edge-litert": ("lanewise model --against litert compares nothing", "outside"),
     "onnxruntime": ("lanewise model --against onnxruntime compares nothing", "outside"),
+    "tflite-micro": ("lanewise model --against tflite-micro compares nothing", "outside"),
     "anywidget": ("no sessions shown in notebooks", "notebooks"),
     "matplotlib": ("no pictures of cycles in notebooks", "plots"),
     "perfetto": ("lanewise cycles --perfetto writes nothing", "perfetto"),

@@ -73,6 +73,17 @@ def test_every_extra_that_a_command_needs_is_told() -> None:
     told = {name: extra for name, (_, extra) in sim.doctor._OPTIONAL.items()}
     assert {extra for name, extra in told.items() if name not in extras[extra]} == set()
     assert set(extras) - {"docs", "dev"} == set(told.values())
+    brought = {name for extra in set(told.values()) for name in extras[extra] if not name.startswith("lanewise[")}
+    assert brought - set(told) == {"nbclassic", "ipykernel"}  # a browser's notebooks: no command is about them
+
+
+def test_the_table_names_a_pip_of_another_place_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In each row it would be three lines of a terminal, broken where nobody can copy it."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    without(monkeypatch, "pyosys")
+    shown = doctor()[1]
+    assert "lanewise rtl prove, mutate and synth do nothing: pip install 'lanewise[rtl]'" in shown
+    assert (shown.count(sys.executable), f"pip is here: {sys.executable} -m pip" in shown) == (1, True)
 
 
 def test_the_command_to_install_is_for_the_environment_that_runs(

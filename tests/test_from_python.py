@@ -78,9 +78,13 @@ def test_a_layer_that_was_spoilt_is_the_first_apart(net: Path) -> None:
     name = network.output_of(network.layers[1]).name
     made[name] = made[name].copy()
     made[name].flat[0] ^= 64
-    apart = compare_network(net, inputs | made).first_apart
+    report = compare_network(net, inputs | made)
+    apart = report.first_apart
     assert apart is not None
     assert apart.layer.number == 1
+    told = f"differs, 1 of {apart.elements:,} elements, {apart.usual}"
+    assert repr(apart) == f"LayerReport(1, {apart.layer.operator}: {told})"
+    assert repr(report) == f"ModelReport(net.tflite beside the given tensors: {report.verdict})"
 
 
 @pytest.mark.slow

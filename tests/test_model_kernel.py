@@ -192,7 +192,7 @@ def test_a_kernel_that_reads_elsewhere_is_stopped(path: Path, tmp_path: Path) ->
             "kernels are put in the place of FULLY_CONNECTED, CONV_2D, DEPTHWISE_CONV_2D",
         ),
         (("--layer", "0", "--kernel", "conv3d"), "there is no kernel 'conv3d'"),
-        (("--layer", "0", "--kernel", "fully_connected"), "the layer has no 'rows'"),
+        (("--layer", "0", "--kernel", "fully_connected"), "the layer has no 'rows', which fully_connected"),
         (("--layer", "0", "--kernel", "offset_contribution"), "must have one output to stand for a layer"),
         (
             ("--layer", "0", "--kernel", "conv2d", "--convention", "half_up"),

@@ -220,7 +220,7 @@ def test_a_kernel_is_run_on_one_picture(given: tuple[str], path: Path, tmp_path:
         (["RECORDED"], " is compared with what --against names: give that, and no --kernel"),
         (["RECORDED", "--against", "litert", "--strict"], "--html and --strict are about one side"),
         (["RECORDED", "--against", "litert", "--inputs", "RECORDED"], "the inputs are those that were recorded"),
-        (["RECORDED", "--against", "litert"], "device.npz has no x, which net.tflite takes"),
+        (["RECORDED", "--against", "litert"], "device.npz has no array 'x', which is an input of net.tflite"),
         (["--against", "EMPTY"], " has no .npz file"),
     ],
 )

@@ -88,7 +88,8 @@ class Bytes:
             self._sizes = {info.filename: info.file_size for info in zipfile.ZipFile(path).infolist()}
             self._arrays = np.load(path, allow_pickle=False)
         except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
-            raise CaptureError(f"cannot read {path}: {_reason(error)}; it must be the .npz beside the calls") from None
+            reason = "it is no .npz archive" if isinstance(error, zipfile.BadZipFile) else _reason(error)
+            raise CaptureError(f"cannot read {path}: {reason}; it must be the .npz beside the calls") from None
 
     def __getitem__(self, key: str) -> bytes:
         if key.startswith(IN_HEX):
@@ -111,6 +112,8 @@ class Bytes:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
+    if isinstance(error, json.JSONDecodeError):  # its own count of lines is not that of the file
+        return f"{error.msg} at character {error.pos + 1}"
     return str(error).split("\n")[0] or type(error).__name__
 
 
@@ -137,7 +140,7 @@ def read_line(number: int, text: str, data: Bytes) -> CapturedLine:
     """The call on one line; what is wrong with it is said in the line, not raised."""
     try:
         try:
-            found = json.loads(text)
+            found = json.loads(text.rstrip())
         except (ValueError, RecursionError) as error:
             raise CaptureError(f"this is no JSON: {_reason(error)}") from None
         if not isinstance(found, dict):

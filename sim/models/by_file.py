@@ -192,5 +192,6 @@ def expected_convention(name: str) -> str:
 def inputs_of(network: Network, given: Mapping[int, AnyArray], source: str) -> dict[int, AnyArray]:
     """The network's inputs among tensors of a `source`; raises ModelError where one is not there."""
     if missing := [network.tensors[number].name for number in network.inputs if number not in given]:
-        raise ModelError(f"{source} has no {', '.join(missing)}, which {network.name} takes")
+        names = ", ".join(map(repr, missing))
+        raise ModelError(f"{source} has no array {names}, which is an input of {network.name}")
     return {number: given[number] for number in network.inputs}

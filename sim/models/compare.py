@@ -114,6 +114,11 @@ class LayerReport:
     output: int = 0
     pictures: tuple[int, ...] = ()
 
+    def __repr__(self) -> str:
+        apart = f", {self.differing:,} of {self.elements:,} elements" if self.differing else ""
+        told = self.usual or ", ".join(self.conventions[:1]) or self.reason
+        return f"LayerReport({self.layer.number}, {self.layer.operator}: {self.outcome}{apart}, {told})"
+
     def as_json(self) -> dict[str, Any]:
         """The layer for machines, as `lanewise schema model` has it."""
         return {

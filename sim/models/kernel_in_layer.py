@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any, Final
 
 import numpy as np
 
+from isa.errors import did_you_mean
 from sim.call.call import CallError, CompiledKernel
 from sim.call.kernel_image import open_kernel
 from sim.golden.fixed_point import wrap_int32
@@ -219,7 +219,7 @@ def arguments_of(kernel: Kernel, values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(argument, Pointer) and argument.direction in ("out", "scratch"):
             continue
         if argument.name not in values:
-            near = get_close_matches(argument.name, values, n=3) or sorted(values)
-            raise ModelError(f"the layer has no {argument.name!r} for {kernel.title}: it has {', '.join(near)}")
+            wanted = f"{argument.name!r}{did_you_mean(argument.name, values)}, which {kernel.title} takes"
+            raise ModelError(f"the layer has no {wanted}: it has {', '.join(sorted(values))}")
         found[argument.name] = values[argument.name]
     return found

@@ -28,6 +28,9 @@ class ModelReport:
     expected: str = ""
     pictures: Sequence[str] = ()
 
+    def __repr__(self) -> str:
+        return f"ModelReport({self.network.name} beside {self.against}: {self.verdict})"
+
     @property
     def compared(self) -> Sequence[LayerReport]:
         """The layers that are not skipped."""

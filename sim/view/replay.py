@@ -54,6 +54,8 @@ def show_replay(report: ReplayReport, console: Console) -> None:
         verdict = "[red]FAILED[/red]: the file has no calls"
     else:
         verdict = f"[green]PASSED[/green]: {counted(len(report.results), 'call')}"
+        if report.engine == "lockstep" and not any(result.values for result in report.results):
+            verdict += ", machine and emulator alike: no line records what the call left"
     console.print(verdict, highlight=False)
     console.print(f"reproduce: {escape(report.reproduce)}", highlight=False, soft_wrap=True)
     if report.debug:
