@@ -234,6 +234,7 @@ notebooks: $(TESTED)
 # Beside the pages that are there, and renamed when it is whole: what an interrupt leaves has no pictures.  The reference is
 # made of all modules, so that it takes what tests and hardware take.
 docs: $(TESTED)
+	@echo "building the pages, with $$(grep -c == docs.lock) packages more, 24 MB to fetch: a few minutes"
 	@$(PIP) --requirement docs.lock
 	@rm -rf build/docs.part
 	@$(BIN)/python -m sphinx --quiet --keep-going --fail-on-warning --doctree-dir build/doctrees docs build/docs.part

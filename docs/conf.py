@@ -21,9 +21,10 @@ from typing import Any, Final
 
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
+from sphinx.util.logging import getLogger
 
 DOCS: Final = Path(__file__).parent
-sys.path.insert(0, str(DOCS))  # for `made_pages`
+sys.path.insert(0, str(DOCS))  # for `made_pages`, `dead_links`
 ROOT: Final = DOCS.parent
 GENERATED: Final = DOCS / "generated"
 OUTSIDE: Final = [
@@ -82,6 +83,7 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", _read_as_text)
     app.connect("autodoc-process-signature", _with_short_types)
     app.connect("autodoc-skip-member", _is_left_out)
+    app.connect("build-finished", _tell_dead_links)
     shutil.rmtree(GENERATED, ignore_errors=True)
     for page in OUTSIDE:
         name = page.relative_to(ROOT)
@@ -139,6 +141,11 @@ def _with_links(text: str, page: Path, place: Path) -> str:
         return f"]({os.path.relpath(target, place.parent)}{mark}{anchor})"
 
     return re.sub(r"\]\(([^)\s]+)\)", moved, text)
+
+
+def _tell_dead_links(app: Sphinx, error: Exception | None) -> None:
+    for link in () if error else import_module("dead_links").dead_links(Path(app.outdir)):
+        getLogger(__name__).warning("a link that leads nowhere: %s", link)
 
 
 def _page(module: ModuleType, modules: Mapping[str, ModuleType]) -> Iterator[str]:
@@ -264,4 +271,4 @@ def _code(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([\\*|_`])", r"\\\1", text)
+    return re.sub(r"([\\*|_`]|:(?=\w))", r"\\\1", text)  # FILE:LINE is no link to a file

@@ -57,3 +57,17 @@ def test_every_mnemonic_is_on_the_page_of_its_letter() -> None:
     assert set(pages) == {"README", *(mnemonic[0] for mnemonic in mnemonics)}
     few = [line[3:] for letter in "dr" for line in pages[letter] if line.startswith("## ")]
     assert few == sorted(mnemonic for mnemonic in mnemonics if mnemonic[0] in "dr")
+
+
+def test_links_of_built_pages_that_lead_nowhere_are_told(tmp_path: Path) -> None:
+    """`make docs` warns of them, and a warning is an error."""
+    dead_links = runpy.run_path(str(Path(__file__).parents[1] / "docs/dead_links.py"))["dead_links"]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/one.html").write_text(
+        '<h1 id="top">1</h1><a href="#top"></a><a href="#none"></a><a href="../two.html#here"></a>'
+        '<a href="../two.html#there"></a><a href="FILE:LINE"></a><img src="../no%20picture.svg">'
+        '<a href="https://example.org/none">'
+    )
+    (tmp_path / "two.html").write_text('<p id="here"><a href="in/one.html"></a><a href="in"></a>')
+    told = ["#none", "../two.html#there", "FILE:LINE", "../no%20picture.svg"]
+    assert [*dead_links(tmp_path)] == [*(f"in/one.html: {link}" for link in told), "two.html: in"]
