@@ -21,15 +21,16 @@ from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper, save
 from rich.console import Console
 from rich.text import Text
 
+from isa.errors import did_you_mean
 from sim.debug import Session
-from sim.debug.app.screen import Debugger
 from sim.debug.commands import SessionCommands
 from sim.debug.request import DebugRequest, find_call
 from sim.golden import derive_tflite, double_rounding, single_rounding
+from sim.terminal.script import parser_of, run_by_hand
+from sim.toolchain.tools import ToolMissing
 
 
 class Shown(NamedTuple):
@@ -99,6 +100,8 @@ def picture(folder: Path) -> str:
 
     It fetches nothing: its letters are those that the reader has.
     """
+    from sim.debug.app.screen import Debugger
+
     _write_kernel(folder)
     wanted = DebugRequest(what=str(folder / "requant.py"), failing=True, vectors=2000, faults=("requant.c:8",))
     session = Session(find_call(wanted))
@@ -133,7 +136,7 @@ def picture_of_gdb(folder: Path) -> str:
     command = f"lanewise gdb {CALL} --opt O2"
     words = [Path(sys.executable).with_name("lanewise"), *shlex.split(command)[1:]]
     if shutil.which("gdb-multiarch") is None:
-        sys.exit("the picture of lanewise gdb needs gdb-multiarch (apt-get install gdb-multiarch)")
+        raise ToolMissing("the picture of lanewise gdb needs gdb-multiarch: install the Debian package gdb-multiarch")
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         assert server.stdout is not None
         client = shlex.split([server.stdout.readline() for _ in range(2)][-1])
@@ -182,6 +185,8 @@ def _write_kernel(folder: Path) -> None:
 
 def _write_network(folder: Path) -> None:
     """Three layers of int8, and a recording that scales all but the last with double rounding."""
+    from onnx import TensorProto, helper, numpy_helper, save
+
     rng = np.random.default_rng(6)
     weights = [rng.integers(-90, 91, (32, 32), np.int8) for _ in range(3)]
     factor = 2.0**-9
@@ -208,9 +213,15 @@ def _with_own_letters(drawn: str) -> str:
     return _FONT_FACE.sub("", drawn).replace("Fira Code", "ui-monospace, Menlo, Consolas")
 
 
-def main(names: list[str]) -> None:
-    """Write the pictures of these names, or all."""
-    for name in names or [PICTURE.stem, "gdb", *COMMANDS]:
+def main() -> None:
+    """Write the pictures of the names that are given, or all."""
+    known = [PICTURE.stem, "gdb", *COMMANDS]
+    parser = parser_of(__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; default: all")
+    names = parser.parse_args().names
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"there is no picture {unknown[0]!r}{did_you_mean(unknown[0], known)}")
+    for name in names or known:
         with TemporaryDirectory() as made:
             folder = Path(made)
             match name:
@@ -224,4 +235,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run_by_hand(main)

@@ -6,6 +6,7 @@ they are.  Walks every value of the upper 22 bits with Rn = 1 and Rd = 0, then s
 
 from __future__ import annotations
 
+import argparse
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -93,6 +94,7 @@ def search(wanted: frozenset[str], words: Iterable[int], rng: random.Random) -> 
 
 def main() -> None:
     """Complete words.txt and say how many forms are still without a word."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     rng = random.Random(1)
     names = [*TABLE.named]
     words = {name: list(recorded) for name, recorded in recorded_words().items() if recorded}

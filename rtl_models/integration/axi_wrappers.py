@@ -11,6 +11,7 @@ from typing import Final
 
 from rtl_models.latencies import PROFILES
 from rtl_models.units import SETTING_BITS, TABLE_BITS, UNITS, Unit, UnitPort, setting_bits
+from sim.terminal.script import parser_of, run_by_hand
 
 FOLDER: Final = Path(__file__).parent
 _LITE: Final = (
@@ -147,6 +148,12 @@ def _instance(module: str, parameters: Sequence[str], connections: dict[str, str
     return [f"  {module}{f' #({chr(10)}{given}{chr(10)}  )' if given else ''} u_{module} (\n{ports}\n  );"]
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write all of them."""
+    parser_of(__doc__).parse_args()
     for unit in UNITS.values():
         (FOLDER / f"axi_{unit.name}.sv").write_text(axi_wrapper(unit))
+
+
+if __name__ == "__main__":
+    run_by_hand(main)

@@ -5,7 +5,6 @@ With `--mark` it makes none, and marks them.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from rtl_models.synthesis.nextpnr import PART
 from rtl_models.synthesis.report import megahertz
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.terminal.output import print_progress
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.kept import write_whole
 from sim.toolchain.tools import cache_directory
 
@@ -89,10 +89,15 @@ def _make() -> None:
         print_progress(f"{number}/{len(older)} {design.title}: {megahertz(found)} MHz")
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser("python -m rtl_models.synthesis.document", description=__doc__)
+def main() -> None:
+    """Mark the older rows, and make them anew."""
+    parser = parser_of(__doc__)
     parser.add_argument("--mark", action="store_true", help="make no rows, and mark the older ones")
     marks_only = parser.parse_args().mark
     _write()
     if not marks_only:
         _make()
+
+
+if __name__ == "__main__":
+    run_by_hand(main)

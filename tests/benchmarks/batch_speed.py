@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sim import Batch, Machine
 from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP
 from sim.kernels.kernel import built_in_kernel
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.compilers import build
 from sim.toolchain.image import Image
 from sim.toolchain.levels import LEVELS
@@ -114,6 +115,7 @@ def speed(run: Callable[[], int]) -> float:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     print(f"{'instructions per second':30} {'machine':>12} {f'batch of {MEMBERS:,}':>16} {'batch/machine':>14}")
     machine, batch = speed(loop_on(Machine())), speed(loop_on(Batch(MEMBERS)))
     print(f"{'requantize loop':30} {machine:12,.0f} {batch:16,.0f} {batch / machine:14.1f}")
@@ -126,4 +128,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

@@ -19,6 +19,7 @@ from isa.encodings import recorded_words
 from isa.evaluate import c
 from isa.instruction import Instruction
 from sim import Batch, Machine
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.host import host_library
 
 CODE, TIMES, MEMBERS, RUNS = 0x10000, 256, 4096, 5
@@ -83,6 +84,7 @@ def c_on(instruction: Instruction) -> Callable[[], int]:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     heads = ("machine", f"batch of {MEMBERS:,}", "C", "C/machine", "C/batch")
     print(f"{'lanes per second':24}" + "".join(f"{head:>16}" for head in heads))
     for name, lanes in FORMS.items():
@@ -95,4 +97,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

@@ -23,6 +23,7 @@ from sim.check.vectors import make_vectors
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import load_kernel
 from sim.processes import processors, spread_here
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.levels import LEVELS
 
 RUNS = 3
@@ -67,6 +68,7 @@ def gained(kernel: Kernel) -> float:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     for kernel in (load_kernel(EXAMPLE), built_in_kernel("quantize_down")):
         few, many = checked(kernel, SHORT_LANES), checked(kernel, USUAL_LANES)
         print(f"a lane among many costs {many / few:.3f} of one among few")
@@ -74,4 +76,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

@@ -21,6 +21,7 @@ from sim.debug import Session, debug_function, debug_kernel
 from sim.debug.trace.selection import Selection
 from sim.debug.trace.text import text_trace
 from sim.kernels import built_in_kernel
+from sim.terminal.script import parser_of, run_by_hand
 from support.gdb_client import GdbClient, Serving
 
 RUNS, STEPS = 5, 2000
@@ -94,6 +95,7 @@ def tell_of(session: Session, length: int) -> None:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     kernel = built_in_kernel("quantize_down")
     inputs = kernel.sample(np.random.default_rng(1))
     print(f"{'':52} {'first s':>9} {'median s':>9} {'cpu s':>9}  bar")
@@ -105,4 +107,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

@@ -28,6 +28,7 @@ from sim.check.vectors import call_seed, make_vectors
 from sim.kernels import Inputs
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.machine.compiled.sequence import CompiledProgram
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.compilers import build
 from sim.toolchain.image import Image
 
@@ -146,6 +147,7 @@ def on_program(kernel: Kernel) -> tuple[int, float, float]:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     print(f"{'instructions per second':48}{'compiled':>16}{'bare Unicorn':>16}{'ratio':>8}")
     for source, level in ((QUANTIZE_DOWN.sources[0], "O2"), (QUANTIZE_DOWN.sources[1], "O0")):
         image = build(source, f"-{level}")
@@ -169,4 +171,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

@@ -18,6 +18,7 @@ import numpy as np
 import sim
 from sim.golden.addition import AddParameters, Quantization, add_tflite
 from sim.golden.scaling import double_rounding, single_rounding
+from sim.terminal.script import parser_of, run_by_hand
 
 SHAPE, RUNS = (1000, 1000), 3
 MULTIPLIER = 1583594044
@@ -60,6 +61,7 @@ def seconds(question: Question) -> float:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     print(f"{'explain, 1,000,000 elements':40} {'median s':>9} {'longest s':>10}")
     longest = 0.0
     for name, question in questions().items():
@@ -70,4 +72,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

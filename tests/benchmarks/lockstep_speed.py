@@ -21,6 +21,7 @@ from sim.call.guards.undefined_bytes import SeededBytes
 from sim.call.guards.watch import Watch
 from sim.call.lockstep import Lockstep
 from sim.kernels.kernel import built_in_kernel
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.compilers import build
 
 RUNS, NEVER = 5, 1 << 62
@@ -66,6 +67,7 @@ def end() -> float:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     print(f"{'instructions per second in lockstep':40}{'native':>14}{'Python':>12}{'ratio':>8}")
     ratios = []
     for source, level in BUILDS:
@@ -82,4 +84,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

@@ -18,6 +18,7 @@ from sim.call.call import RETURN_ADDRESS, STACK_SIZE, STACK_TOP
 from sim.check.check import Job, check_job
 from sim.check.vectors import make_vectors
 from sim.kernels.kernel import built_in_kernel
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.compilers import build
 from sim.toolchain.image import Image
 from sim.toolchain.levels import LEVELS
@@ -89,6 +90,7 @@ def lockstep_speed(source: Path, level: str) -> float:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     print("instructions per second             machine    emulator  machine/emulator   lockstep")
     for source in KERNEL.sources:
         for level in LEVELS:
@@ -103,4 +105,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

@@ -14,6 +14,7 @@ from sim import Emulator, Machine
 from sim.call.captured import CapturedCall, CapturedLine
 from sim.call.lockstep import Lockstep
 from sim.replay.run import replay
+from sim.terminal.script import parser_of, run_by_hand
 
 CODE, DATA, FAR, RETURN = 0x10000, 0x20000, 1 << 40, 0x7FFF_0000
 ADD_ONE = (0x4C407420, 0x4F000424, 0x4EA48400, 0x4C007420, 0xD65F03C0)
@@ -58,6 +59,7 @@ def instructions_a_second(words: Sequence[int], count: int, size: int) -> float:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     print("replay of five instructions, processor time, median; and to that with no map beside its own")
     alone = median(replay_seconds(()) for _ in range(RUNS))
     for name, maps in (
@@ -80,4 +82,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

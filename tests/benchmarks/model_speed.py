@@ -26,6 +26,7 @@ from sim.models.forward import drawn_inputs, forward
 from sim.models.network import Network
 from sim.models.onnx_file import read_onnx
 from sim.models.tflite_file import read_tflite
+from sim.terminal.script import parser_of, run_by_hand
 from support.large_models import large_onnx_net, large_tflite_net
 
 GOLDEN_SECONDS, COMPARISON_SECONDS, COMPARISON_BYTES, LOCKSTEP_SECONDS = 5, 30, 1_500_000_000, 60
@@ -82,6 +83,7 @@ def device_with_a_fault(network: Network, file: Path) -> None:
 
 
 def main() -> int:
+    parser_of(__doc__).parse_args()
     missed = []
 
     def line(name: str, busy: float, bar: float, is_right: bool, more: str = "") -> None:
@@ -135,4 +137,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -8,11 +8,12 @@ private one is used once where its name stands once in its module beside its def
 
 from __future__ import annotations
 
-import argparse
 import ast
 import re
 from pathlib import Path
 from typing import NamedTuple
+
+from sim.terminal.script import parser_of, run_by_hand
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("isa", "sim", "rtl_models")
@@ -44,7 +45,7 @@ def functions_in(path: Path) -> tuple[int, list[Helper]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--list", choices=PACKAGES, help="name those of a package, the shortest first")
     listed = parser.parse_args().list
     print(f"{'package':12}{'functions':>10}{'used once':>10}{'share':>8}{'below 6 lines':>15}")
@@ -60,4 +61,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

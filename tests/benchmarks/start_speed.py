@@ -7,12 +7,13 @@ Each figure is the median of several runs, taken in turn.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
 from statistics import median
+
+from sim.terminal.script import parser_of, run_by_hand
 
 LANEWISE = str(Path(sys.executable).with_name("lanewise"))
 STARTS = {
@@ -36,7 +37,7 @@ def processor_seconds(command: list[str]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=int, default=7)
     runs = parser.parse_args().runs
     seconds: dict[str, list[float]] = {name: [] for name in STARTS}
@@ -50,4 +51,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

@@ -9,7 +9,6 @@ however many there are.  What is measured then goes by `Store`, as campaigns and
 from __future__ import annotations
 
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,6 +18,7 @@ from sim.campaign.case import JobCase, PlannedJob, digest_of
 from sim.campaign.report import report_of
 from sim.campaign.result import JobResult
 from sim.campaign.store import Store
+from sim.terminal.script import parser_of, run_by_hand
 
 A_RUN = 1_000_000
 MEASURED = 10_000
@@ -83,10 +83,17 @@ def measure(path: Path, rows: int) -> None:
             print(f"{len(report_of(store, 1 + rows // A_RUN, None).groups)} groups")
 
 
-if __name__ == "__main__":
-    count, where = int(sys.argv[1]), Path(sys.argv[2])
-    where.mkdir(exist_ok=True)
-    made = where / f"{count}.sqlite"
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("rows", type=int)
+    parser.add_argument("folder", type=Path, help="where the store is written")
+    given = parser.parse_args()
+    given.folder.mkdir(exist_ok=True)
+    made = given.folder / f"{given.rows}.sqlite"
     made.unlink(missing_ok=True)
-    fill(made, count)
-    measure(made, count)
+    fill(made, given.rows)
+    measure(made, given.rows)
+
+
+if __name__ == "__main__":
+    run_by_hand(main)

@@ -12,6 +12,7 @@ from resource import RUSAGE_SELF, getrusage
 from statistics import median
 from time import process_time
 
+from sim.terminal.script import parser_of, run_by_hand
 from sim.timing.analysis.reporting import report
 from sim.timing.loops.bare_loop import body_in_text, loop_of_body
 from sim.timing.loops.loop import Loop
@@ -58,6 +59,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
+    parser_of(__doc__).parse_args()
     loop = loop_of_body(body_in_text(REQUANTIZE))
     long, short = (stream_of(loop, count) for count in INSTRUCTIONS.values())
     library()
@@ -75,4 +77,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)

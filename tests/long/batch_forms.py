@@ -7,7 +7,6 @@ Ends with 1 where something differs.  A form's states come from a generator seed
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from multiprocessing import Pool
@@ -19,6 +18,7 @@ from isa.encodings import recorded_words
 from isa.operands import Address
 from isa.parse import parse
 from sim.machine.registers import SP
+from sim.terminal.script import parser_of, run_by_hand
 from support.batches import CODE, DATA, PAGE, Together
 
 MEMBERS, ROUNDS = 24, 6
@@ -101,6 +101,7 @@ def _all_of(name: str) -> list[str]:
 
 
 def main() -> int:
+    parser_of(__doc__).parse_args()
     names = list(recorded_words())
     failed = 0
     with Pool() as workers:
@@ -114,4 +115,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

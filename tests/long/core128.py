@@ -5,7 +5,6 @@ PYTHONPATH=tests .venv/bin/python -m long.core128 [words] [seed]
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from typing import Final
@@ -16,6 +15,7 @@ from rtl_models.cores.core128.comparison import differences, emulator_difference
 from rtl_models.cores.core128.configuration import Core128, configurations
 from rtl_models.cores.core128.design import simulate, simulator
 from rtl_models.cores.core128.random_programs import CODE_BASE, RandomWords, program_words, random_runs
+from sim.terminal.script import parser_of, run_by_hand
 
 WORDS: Final = 1_000_000
 """Executed, in each of the configurations."""
@@ -28,7 +28,11 @@ SHOWN: Final = 20
 
 def main() -> int:
     """The exit code."""
-    words, seed = ([int(text) for text in sys.argv[1:]] + [WORDS, 1][len(sys.argv) - 1 :])[:2]
+    parser = parser_of(__doc__)
+    parser.add_argument("words", nargs="?", type=int, default=WORDS)
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    options = parser.parse_args()
+    words, seed = options.words, options.seed
     cores = configurations()
     # what runs slower is there minutes earlier
     programs = {name: simulator(Core128(core=core), purpose="bench") for name, core in cores.items()}
@@ -62,4 +66,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

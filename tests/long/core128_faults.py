@@ -5,7 +5,6 @@ PYTHONPATH=tests .venv/bin/python -m long.core128_faults [seed]
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from rtl_models.cores.core128.random_programs import RandomRun, RandomWords, pro
 from sim.call.kernel_image import open_kernel
 from sim.cycles.typical import typical_arguments
 from sim.kernels import built_in_kernel
+from sim.terminal.script import parser_of, run_by_hand
 from sim.timing.model.core import Core
 from support.core128_faults import FAULTS, planted
 
@@ -46,7 +46,9 @@ def found_after(program: Path, number: int, runs: Sequence[RandomRun], core: Cor
 
 def main() -> int:
     """The exit code."""
-    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    parser = parser_of(__doc__)
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    seed = parser.parse_args().seed
     core = configurations()["uneven"]  # in which no latency hides another
     program = simulator(Core128(core=core), planted(), "bench")
     runs = list(random_runs(RandomWords(seed), seed, WORDS, LENGTH))
@@ -77,4 +79,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

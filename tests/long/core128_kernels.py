@@ -5,7 +5,6 @@ PYTHONPATH=tests .venv/bin/python -m long.core128_kernels [kernel ...]
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from sim.call.kernel_image import open_kernel
 from sim.cycles.typical import typical_arguments
 from sim.kernels import Kernel, KernelError, built_in_kernel, kernel_names
 from sim.kernels.inputs import Samples
+from sim.terminal.script import parser_of, run_by_hand
 from sim.timing.model.core_file import load_core
 
 LENGTHS: Final = (1, 3, 7, 15, 17, 37, None)
@@ -38,10 +38,13 @@ def calls(kernel: Kernel) -> Iterator[Mapping[str, Any]]:
 
 def main() -> int:
     """The exit code."""
+    parser = parser_of(__doc__)
+    parser.add_argument("kernels", nargs="*", metavar="kernel", help="default: all")
+    names = parser.parse_args().kernels or kernel_names()
     core = load_core("lane128")
     program = simulator(Core128(core=core), purpose="bench")
     wrong = 0
-    for name in sys.argv[1:] or kernel_names():
+    for name in names:
         kernel = built_in_kernel(name)
         for source in kernel.sources:
             for level in LEVELS:
@@ -62,4 +65,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

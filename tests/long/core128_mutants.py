@@ -5,7 +5,6 @@ PYTHONPATH=tests .venv/bin/python -m long.core128_mutants [mutants] [seed]
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -24,6 +23,7 @@ from rtl_models.formal.equations.written import derive_equations
 from sim.call.kernel_image import open_kernel
 from sim.cycles.typical import typical_arguments
 from sim.kernels import built_in_kernel
+from sim.terminal.script import parser_of, run_by_hand
 from sim.timing.model.core import Core
 from sim.toolchain.tools import cache_directory
 from support.core128_mutants import TextMutant, mutants, planted, rows_with
@@ -82,7 +82,11 @@ def kernel_run(name: str) -> RandomRun:
 
 def main() -> int:
     """The exit code."""
-    count, seed = ([int(text) for text in sys.argv[1:]] + [MUTANTS, 1][len(sys.argv) - 1 :])[:2]
+    parser = parser_of(__doc__)
+    parser.add_argument("mutants", nargs="?", type=int, default=MUTANTS)
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    options = parser.parse_args()
+    count, seed = options.mutants, options.seed
     chosen, core = mutants(count, seed), configurations()["uneven"]  # in which no latency hides another
     program = simulator(Core128(core=core), planted(chosen), "bench")
     left, words = list(enumerate(chosen, 1)), 0
@@ -109,4 +113,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -5,7 +5,6 @@ PYTHONPATH=tests .venv/bin/python -m long.core128_rows [rows of a unit] [seconds
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from random import Random
 from typing import Final
@@ -15,6 +14,7 @@ from rtl_models.cores.core128.units import UNITS, numbered
 from rtl_models.formal.core_rows import RowClaims, decided_row, design_of_rows
 from rtl_models.formal.equations.smt2 import UnreadableEquations
 from rtl_models.formal.equations.written import derive_equations
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.tools import cache_directory
 
 AT_ONCE: Final = 10
@@ -25,7 +25,11 @@ VARIANTS: Final = 3
 
 def main() -> int:
     """The exit code: 1 where a row is wrong; one that is not decided in time is told."""
-    most, seconds = ([int(text) for text in sys.argv[1:]] + [10_000, 60][len(sys.argv) - 1 :])[:2]
+    parser = parser_of(__doc__)
+    parser.add_argument("rows", nargs="?", type=int, default=10_000, help="of a unit, at most")
+    parser.add_argument("seconds", nargs="?", type=int, default=60, help="for a row")
+    given = parser.parse_args()
+    most, seconds = given.rows, given.seconds
     rng, outcomes, wrong = Random(1), Counter[str](), 0
     for unit in UNITS.values():
         rows = numbered(all_rows(), unit.name)
@@ -49,4 +53,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -30,6 +30,7 @@ from isa.decode import UnpredictableInstruction, decode
 from isa.encodings import recorded_words
 from isa.errors import MISSING
 from isa.table import UnknownInstruction
+from sim.terminal.script import run_by_hand
 
 _AT_ONCE = 20_000
 _LINE = re.compile(r"\s*[0-9a-f]+:\t[0-9a-f]{8} \t(.*)")
@@ -163,4 +164,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

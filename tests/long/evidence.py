@@ -11,12 +11,14 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from sim.terminal.script import parser_of, run_by_hand
 from support.chain import evidence_rows, hardware_questions, outcomes
 
 ROOT = Path(__file__).parents[2]
 
 
 def main() -> int:
+    parser_of(__doc__).parse_args()
     found = Counter(outcomes(hardware_questions(range(32))))
     print(f"quantize_down, golden = unit, each shift: {dict(found)}", flush=True)
     failed = set(found) != {"proved"}
@@ -31,4 +33,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

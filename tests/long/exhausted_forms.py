@@ -7,13 +7,12 @@ What agreed is kept: a run that was stopped goes on.
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 
 from isa.catalogue import instruction_of
 from isa.errors import MISMATCH
 from sim.processes import processors
+from sim.terminal.script import parser_of, run_by_hand
 from sim.toolchain.tools import cache_directory
 from sim.verify.exhaust.exhaust import Exhaustion, words_of
 from sim.view.exhaust import ExhaustionReport, in_words
@@ -40,7 +39,7 @@ INSTRUCTIONS = (
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--jobs", type=int, default=processors(), help="processes")
     options = parser.parse_args()
     begun, wrong = time.monotonic(), 0
@@ -63,4 +62,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

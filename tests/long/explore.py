@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from secrets import randbelow
 
+from sim.terminal.script import run_by_hand
+
 TESTS = Path(__file__).resolve().parents[1]
 FAILED = 1
 """What pytest ends with where tests failed; above it, it could not run them."""
@@ -62,4 +64,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -5,10 +5,10 @@ PYTHONPATH=tests .venv/bin/python -m long.float_lanes [seed]
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Final
 
+from sim.terminal.script import parser_of, run_by_hand
 from support.float_lanes import Compared, FloatLanes
 
 PRODUCTS: Final = 100_000_000
@@ -18,7 +18,9 @@ PARTS: Final = 16
 
 def main() -> int:
     """The exit code."""
-    seed, lanes = int(sys.argv[1]) if len(sys.argv) > 1 else 1, FloatLanes()
+    parser = parser_of(__doc__)
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    seed, lanes = parser.parse_args().seed, FloatLanes()
     products = [lambda part: lanes.fmla(seed * PARTS + part, PRODUCTS // PARTS)]
     numbers = [lambda part: lanes.to_byte(part * (NUMBERS // PARTS), NUMBERS // PARTS)]
     agree = [told("fmla_byte", products[0]), told("float_to_byte", numbers[0])]
@@ -39,4 +41,4 @@ def told(lane: str, compared: Callable[[int], Compared]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -9,7 +9,6 @@ Ends with 1 where something differs, or where nothing was compared.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from functools import partial
 from math import isfinite
@@ -21,6 +20,7 @@ from rich.progress import track
 
 from isa.evaluate.floating import compute
 from isa.floating import F16, F32, Float, FloatOperation, Rounding
+from sim.terminal.script import run_by_hand
 from support.floating_forms import Comparison, floating_forms, is_emulated
 from support.floating_reference import IXC, MODES, Root, fused_differences, integral, rounded, signed
 from support.floating_values import FORMATS, decoded, encoded
@@ -117,4 +117,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

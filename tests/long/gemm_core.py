@@ -5,13 +5,13 @@ PYTHONPATH=tests .venv/bin/python -m long.gemm_core [seed]
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from typing import Final
 
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_run import run_gemm_core
+from sim.terminal.script import parser_of, run_by_hand
 
 CORES: Final = (GemmCore(), GemmCore(rows=5, columns=8, deep=True), GemmCore(rows=16, columns=16))
 LAYERS: Final = 24
@@ -23,7 +23,9 @@ COUNTED: Final = ("multiply_accumulates", "shapes", "cycles_compared", "wrong_be
 
 def main() -> int:
     """The exit code."""
-    seed, passed, total = int(sys.argv[1]) if len(sys.argv) > 1 else 1, True, Counter[str]()
+    parser = parser_of(__doc__)
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    seed, passed, total = parser.parse_args().seed, True, Counter[str]()
     for core in CORES:
         begun = time.monotonic()
         outcome = run_gemm_core(core, seed, layers=LAYERS)
@@ -36,4 +38,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

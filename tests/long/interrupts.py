@@ -10,7 +10,6 @@ the process that was started, half to all of its processes.  Ends with 1 where a
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import signal
@@ -25,6 +24,7 @@ from pathlib import Path
 from random import Random, randrange
 
 from isa.errors import INTERRUPTED, MISSING
+from sim.terminal.script import parser_of, run_by_hand
 
 START = [str(Path(sys.executable).with_name("lanewise"))]
 FEW = ("--opt", "O2", "--vectors", "50")
@@ -130,7 +130,7 @@ def prepare(folder: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--count", type=int, default=300, help="interrupts that reach a running command")
     parser.add_argument("--seed", type=int, default=randrange(1 << 32))
     parser.add_argument("--only", default="", help="commands whose name has this part")
@@ -165,4 +165,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -9,7 +9,6 @@ where no vector separates a mode from any other arithmetic, with the command tha
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from sim.check.separation import separation_of
 from sim.check.vectors import make_vectors
 from sim.kernels import built_in_kernel, kernel_modes, kernel_names
 from sim.processes import processors, spread_here
+from sim.terminal.script import run_by_hand
 from sim.toolchain.levels import LEVELS
 
 
@@ -102,4 +102,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -31,6 +31,7 @@ from sim.explanation.tensor_file import read_arrays
 from sim.models.compare import compared, tensors_by_name
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
+from sim.terminal.script import run_by_hand
 from support.planted_layers import CONVENTIONS, KINDS, NETS, Fault, FaultKind, clean, drawn_fault, recorded
 
 ENOUGH = 0.98
@@ -140,4 +141,4 @@ def are_named(net: str, faults: Iterable[tuple[int, Told]]) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import resource
-import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,6 +17,7 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from sim.terminal.script import run_by_hand
 from support.model_mutations import READERS, damaged_network_outcome
 
 BATCH = 100
@@ -64,4 +64,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

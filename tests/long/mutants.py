@@ -14,7 +14,6 @@ one that is killed.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 import time
@@ -27,6 +26,7 @@ from long.mutation.mutants import AREAS, drawn, mutants_of
 from long.mutation.reach import files_of_tests, kept_in, recorded
 from long.mutation.trial import NotCollected
 from sim.processes import processors
+from sim.terminal.script import parser_of, run_by_hand
 from sim.view.sentences import counted
 
 ENOUGH = 0.98
@@ -65,7 +65,7 @@ def _score(verdicts: Sequence[Verdict]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--count", type=int, default=300, help="mutants, as many of each area")
     parser.add_argument("--seed", type=int, default=1, help="draws the mutants")
     parser.add_argument("--area", choices=list(AREAS), help="one area alone")
@@ -118,4 +118,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

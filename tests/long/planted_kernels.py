@@ -30,6 +30,7 @@ from sim.check.check import check_job, jobs_of
 from sim.check.repair.place import with_faults
 from sim.check.report import Outcome
 from sim.check.vectors import make_vectors
+from sim.terminal.script import parser_of, run_by_hand
 
 CORPORA = {
     "in sight": in_sight.CORPUS,
@@ -106,11 +107,14 @@ def measure(name: str, words: list[str], folder: Path) -> list[str]:
 
 
 def main() -> int:
+    parser = parser_of(__doc__)
+    parser.add_argument("words", nargs="*", metavar="word")
+    words = parser.parse_args().words
     with TemporaryDirectory() as folder:
-        wrong = [title for name in CORPORA for title in measure(name, sys.argv[1:], Path(folder))]
+        wrong = [title for name in CORPORA for title in measure(name, words, Path(folder))]
     print(*(f"WRONG {title}" for title in wrong), sep="\n")
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

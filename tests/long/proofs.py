@@ -10,10 +10,8 @@ Ctrl-C says what is known until then, with 130.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -22,11 +20,12 @@ from rich.console import Console
 from rich.progress import Progress
 
 from isa.errors import INTERRUPTED, MISMATCH
+from sim.terminal.script import parser_of, run_by_hand
 from support.planted_words import SUBJECTS, Planted, judged
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--faults", type=int, default=240)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=120, help="for a question")
@@ -61,4 +60,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

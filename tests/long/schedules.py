@@ -7,7 +7,6 @@ cores only, without planted faults.  Exit code 1 for a difference, or a fault no
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
@@ -16,6 +15,7 @@ from time import perf_counter
 from typing import Final, Literal
 from unittest import mock
 
+from sim.terminal.script import parser_of, run_by_hand
 from sim.timing.model.core import Core
 from sim.timing.model.core_file import core_names, load_core
 from sim.timing.native import library
@@ -44,9 +44,12 @@ _SHOWN: Final = 500
 
 
 def main() -> int:
-    streams = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    only = sys.argv[3].split(",") if len(sys.argv) > 3 else []
+    parser = parser_of(__doc__)
+    parser.add_argument("streams", nargs="?", type=int, default=10_000)
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    parser.add_argument("cores", nargs="?", default="")
+    given = parser.parse_args()
+    streams, seed, only = given.streams, given.seed, given.cores.split(",") if given.cores else []
     planted = {} if only else PLANTED
     missed = [name for name, (text, instead) in planted.items() if not is_seen(name, text, instead, seed)]
     bad = 0
@@ -99,4 +102,4 @@ def compared(name: str, streams: int, seed: int, core: Callable[[Random], Core])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -8,7 +8,6 @@ Ends with 1 where something diverged, with the command that repeats it.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count, islice
@@ -18,6 +17,7 @@ from random import Random
 from rich.console import Console
 from rich.progress import Progress
 
+from sim.terminal.script import run_by_hand
 from support.streams import Result, random_stream, run
 from support.streams_vocabulary import vocabulary
 
@@ -91,4 +91,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

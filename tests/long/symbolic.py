@@ -7,9 +7,7 @@ Ends with 1 where symbols came to something else than numbers, with what they ca
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 from collections.abc import Iterator
 from functools import partial
 from itertools import count
@@ -21,6 +19,7 @@ from rich.progress import Progress
 
 from sim.symbolic import simplify  # noqa: F401  # enters the rules
 from sim.symbolic.nodes import Simplifier
+from sim.terminal.script import parser_of, run_by_hand
 from support.symbolic_forms import FORMS, form_difference
 from support.symbolic_streams import stream_difference
 
@@ -49,7 +48,7 @@ def stream_task(first: int) -> tuple[int, list[str]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--states", type=int, default=48)
     parser.add_argument("--instructions", type=int, default=MILLION)
     parser.add_argument("--seed", type=int, default=0)
@@ -74,4 +73,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -7,10 +7,8 @@ Ends with 1 where a reader raised another error than its own, with the command t
 
 from __future__ import annotations
 
-import argparse
 import gc
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 from sim.call.captured import Bytes
+from sim.terminal.script import parser_of, run_by_hand
 from support.text_mutations import call_reader, npz_reader, read_prototype, read_values, save_bytes
 
 MEMORY_LIMIT = 16 << 30
@@ -57,7 +56,7 @@ def readers(folder: Path) -> Mapping[str, Callable[[Random], None]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
@@ -77,4 +76,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

@@ -24,6 +24,7 @@ from sim.check.check import check_job, jobs_of
 from sim.check.vectors import call_seed, make_vectors
 from sim.debug.calls import debug_kernel
 from sim.debug.session import Session
+from sim.terminal.script import parser_of, run_by_hand
 
 ENOUGH = 0.95
 
@@ -59,7 +60,11 @@ def told_of(planted: PlantedKernel, level: str, folder: Path) -> tuple[str, bool
 
 
 def main() -> int:
-    level, count = sys.argv[1] if len(sys.argv) > 1 else "O2", int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    parser = parser_of(__doc__)
+    parser.add_argument("level", nargs="?", default="O2")
+    parser.add_argument("count", nargs="?", type=int, default=100)
+    given = parser.parse_args()
+    level, count = given.level, given.count
     faults = [planted for corpus in CORPORA.values() for planted in corpus.kernels() if planted.kind]
     Random(1).shuffle(faults)
     answers = Counter[tuple[str, bool]]()
@@ -80,4 +85,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_by_hand(main)

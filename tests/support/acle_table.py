@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import re
-import sys
 import textwrap
 from functools import partial
 from pathlib import Path
+
+from sim.terminal.script import parser_of, run_by_hand
 
 TABLE = Path(__file__).with_name("acle_intrinsics.txt")
 _PROTOTYPE = re.compile(r"(.*?)\s*(\w+)\s*\((.*)\)")
@@ -55,12 +56,14 @@ def _both(one: str, other: str) -> str:
 
 def main() -> None:
     """Write the table from the file that is named."""
+    parser = parser_of(__doc__)
+    parser.add_argument("file", type=Path, help="advsimd.csv")
     names: dict[str, list[str]] = {}
-    for name, signature in derived(Path(sys.argv[1]).read_text()).items():
+    for name, signature in derived(parser.parse_args().file.read_text()).items():
         names.setdefault(signature, []).append(name)
     fill = partial(textwrap.fill, width=120, initial_indent="  ", subsequent_indent="  ")
     TABLE.write_text("".join(f"{words}\n{fill(' '.join(found))}\n" for words, found in sorted(names.items())))
 
 
 if __name__ == "__main__":
-    main()
+    run_by_hand(main)
