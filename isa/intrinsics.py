@@ -273,7 +273,8 @@ def _unknown(name: str) -> str:
     if extension is not None:
         return f"{name}: {extension.reason}"
     near = get_close_matches(name, intrinsic_names(), n=3)
-    return f"there is no intrinsic {name!r}" + (f"; near it are {', '.join(near)}" if near else "")
+    hint = f"near it are {', '.join(near)}" if near else "`lanewise isa intrinsics` names them all"
+    return f"there is no intrinsic {name!r}; {hint}"
 
 
 def __getattr__(name: str) -> Any:

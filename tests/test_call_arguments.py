@@ -95,12 +95,12 @@ def test_a_table_of_pointers_needs_an_array_of_two_axes() -> None:
     ("dtype", "text", "why"),
     [
         ("int8", "1.5", "give numbers, with commas; of an array also zeros:COUNT, @FILE.npy or JSON"),
-        ("int8", "128", ""),
-        ("uint8", "-1", ""),
+        ("int8", "128", "128 is outside of int8, which holds -128..127"),
+        ("uint8", "-1", "-1 is outside of uint8, which holds 0..255"),
         ("int8", "[1.0]", "it must be integers for int8, in lists of one length"),
         ("float32", '["1"]', "it must be numbers for float32, in lists of one length"),
-        ("int8", "[[1], [2, 3]]", ""),
-        ("float32", "1e39", ""),
+        ("int8", "[[1], [2, 3]]", "it must be integers for int8, in lists of one length"),
+        ("float32", "1e39", "it has a number beyond float32"),
         ("int8", "[", "it is no JSON (Expecting value: line 1 column 2 (char 1))"),
         ("int8", f"zeros:{LARGEST_COUNT + 1}", f"zeros: takes 0 to {LARGEST_COUNT} elements"),
         ("int8", "zeros:-1", f"zeros: takes 0 to {LARGEST_COUNT} elements"),
@@ -135,8 +135,8 @@ def test_an_array_comes_from_a_file_of_its_type(tmp_path: Path, monkeypatch: pyt
     assert read(pointer, "@a.json")[1].tolist() == [[7, 8]]
     assert refused(Pointer("a", "int8", (9,)), "@a.npy") == "a.npy must hold an array of int8, not int16"
     assert refused(pointer, "@two.npy") == "two.npy must hold an array of int16, not several arrays"
-    assert refused(pointer, "@bad.json").startswith("bad.json cannot be read ('utf-8' codec can't decode byte")
-    assert refused(pointer, "@empty.npy").startswith("empty.npy cannot be read as .npy (No data left in file)")
+    assert refused(pointer, "@bad.json") == "bad.json is not text in UTF-8"
+    assert refused(pointer, "@empty.npy") == "empty.npy is no .npy file of numbers"
 
 
 class Touches:
@@ -149,7 +149,7 @@ class Touches:
 def test_a_file_is_not_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", np.array([Touches()], object), allow_pickle=True)
-    assert refused(Pointer("a", "int16", (9,)), "@a.npy")
+    assert refused(Pointer("a", "int16", (9,)), "@a.npy") == "a.npy is no .npy file of numbers"
     assert not Path("touched").exists()
     np.load("a.npy", allow_pickle=True)
     assert Path("touched").exists()
@@ -253,7 +253,7 @@ def test_numbers_of_lists_are_of_their_type() -> None:
     for dtype, value in (("int8", [1.0]), ("int8", ["1"]), ("float32", [None]), ("int8", [[1], 2])):
         with pytest.raises(ValueError, match="in lists of one length"):
             array_of(dtype, value)
-    with pytest.raises(ArithmeticError):
+    with pytest.raises(ValueError, match="beyond float32"):
         array_of("float32", [1e39])
 
 

@@ -75,7 +75,11 @@ def test_a_call_of_a_run_is_captured(tmp_path: Path) -> None:
     [
         (("capture", "nothing", "calls.jsonl"), 2, "there is no kernel 'nothing'"),
         (("capture", "quantize_down", "calls.txt", "--vectors", "0"), 2, "ends in .jsonl"),
-        (("capture", "quantize_down", "no/such/folder/calls.jsonl", "--vectors", "0"), 2, "cannot write"),
+        (
+            ("capture", "quantize_down", "no/such/folder/calls.jsonl", "--vectors", "0"),
+            2,
+            "lanewise: cannot write no/such/folder/calls.jsonl: there is no such folder",
+        ),
         (("capture", "quantize_down", "calls.jsonl", "--object", "none.o", "--vectors", "0"), 2, "cannot read none.o"),
         (("capture", "quantize_down", "calls.jsonl", "--opt", "x", "--vectors", "0"), 2, "--opt takes one of"),
     ],

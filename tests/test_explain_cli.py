@@ -88,7 +88,10 @@ def test_lines_fit_80_columns() -> None:
         (["--output", "up.npy", "--scale", "1"], "give either accumulators, or a and b"),
         (["--output", "up.npy", "--accumulators", "acc.npy", "--scale", "0"], "the scale is 0.0: it must be finite"),
         (["--output", "up.npy", "--accumulators", "acc.npy", "--scale", "nan"], "the scale is nan"),
-        (["--output", "up.npy", "--accumulators", "acc.npy", "--scale", "x"], "there is no file x"),
+        (
+            ["--output", "up.npy", "--accumulators", "acc.npy", "--scale", "x"],
+            "'x' is no number of scale, and no file of such: there is no file x",
+        ),
         (["--output", "acc.npy", "--a", "up.npy", "--b", "up.npy", "--scale", "1"], "a has 601 columns and b 1 rows"),
         (
             ["--output", "up.npy", "--accumulators", "acc.npy", "--multiplier", HALF, "--shift", "shifts.npz:no"],

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sim.command.app
+from support.command import lanewise
 
 SOURCE = """
 #include <arm_neon.h>
@@ -202,3 +203,20 @@ def test_json_that_is_no_value_is_one_sentence(arguments: tuple[str, ...], messa
     (tmp_path / "tables.c").write_text(TABLES)
     result = run(tmp_path / "tables.c", *arguments)
     assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "trace", "cycles", "debug", "gdb"])
+def test_an_option_that_there_is_not_is_no_argument(command: str, tmp_path: Path) -> None:
+    """Arguments of these commands may be numbers below zero; values of options may look like options."""
+    (tmp_path / "one.c").write_text("int one(int x) { return x + 1; }")
+    refused = lanewise(command, tmp_path / "one.c", "one", "-5", "--optt=O2")
+    assert (refused.exit_code, "No such option: --optt (did you mean --opt?)" in refused.stderr) == (2, True)
+
+
+def test_what_looks_like_an_option_may_be_a_value_or_behind_two_dashes(tmp_path: Path) -> None:
+    (tmp_path / "one.c").write_text("int one(int x) { return x + 1; }")
+    assert lanewise("run", tmp_path / "one.c", "one", "-5", "--opt", "O2").stdout.startswith("returned = -4\n")
+    behind = lanewise("run", tmp_path / "one.c", "one", "--", "--five")
+    assert (behind.exit_code, "'--five' is no value of the argument 'x'" in behind.stderr) == (2, True)
+    given = lanewise("run", tmp_path / "one.c", "one", "5", "--opt", "--nothing")
+    assert (given.exit_code, "No such option" in given.stderr) == (2, False)

@@ -106,7 +106,9 @@ def read_adapter(file: Path, modules: Path | None = None) -> Adapter:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise MalformedAdapter(f"cannot read the adapter {file}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError:
+        raise MalformedAdapter(f"{file} is no TOML: it is not text in UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise MalformedAdapter(f"{file} is no TOML: {error}") from error
     return _Reader(file, modules or file.parent).adapter(content)
 

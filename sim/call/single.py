@@ -177,8 +177,10 @@ def _json(text: str) -> Any:
         path = Path(text[1:])
         try:
             text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read ({error.strerror})") from None
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is not text in UTF-8") from None
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -190,8 +192,16 @@ def array_of(dtype: str, value: Any) -> np.ndarray[Any, Any]:
     kinds, noun = ((int, bool, float), "numbers") if np.dtype(dtype).kind == "f" else ((int, bool), "integers")
     if not all(type(number) in kinds for number in np.array(value, object).ravel()):
         raise ValueError(f"it must be {noun} for {dtype}, in lists of one length")
-    with np.errstate(over="raise"):
-        return np.array(value, dtype)
+    if np.dtype(dtype).kind in "iu":
+        info = np.iinfo(dtype)
+        outside = [number for number in np.array(value, object).ravel() if not info.min <= number <= info.max]
+        if outside:
+            raise ValueError(f"{outside[0]} is outside of {dtype}, which holds {info.min}..{info.max}")
+    try:
+        with np.errstate(over="raise"):
+            return np.array(value, dtype)
+    except FloatingPointError:
+        raise ValueError(f"it has a number beyond {dtype}") from None
 
 
 def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
@@ -201,8 +211,10 @@ def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
         path = Path(text[1:])
         try:
             array = np.load(path, allow_pickle=False)
-        except (OSError, EOFError) as error:
-            raise ValueError(f"{path} cannot be read as .npy ({getattr(error, 'strerror', None) or error})") from None
+        except OSError as error:
+            raise ValueError(f"{path} cannot be read as .npy ({error.strerror})") from None
+        except (ValueError, EOFError):
+            raise ValueError(f"{path} is no .npy file of numbers") from None
         if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype):
             raise ValueError(f"{path} must hold an array of {dtype}, not {getattr(array, 'dtype', 'several arrays')}")
         return np.ascontiguousarray(array)

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.format import MAGIC_PREFIX
 
 from isa.errors import LanewiseError
 
@@ -64,10 +65,16 @@ def read_arrays(path: Path) -> dict[str, AnyArray]:
 def _npy(path: Path, parts: list[str], default: str | None) -> AnyArray:
     if parts:
         raise TensorError(f"{path} has its own dtype and shape: give nothing after its name")
-    array = _loaded(path, lambda: np.load(path, allow_pickle=False))
-    if not isinstance(array, np.ndarray):
+    if zipfile.is_zipfile(path):
         raise TensorError(f"{path} is an archive of arrays: name it .npz")
-    return array
+    return _loaded(path, lambda: _array(path))
+
+
+def _array(path: Path) -> AnyArray:
+    with path.open("rb") as file:
+        if file.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:  # of which numpy says that it were pickled
+            raise ValueError("it is no .npy file")
+    return np.asarray(np.load(path, allow_pickle=False))
 
 
 def _npz(path: Path, parts: list[str], default: str | None) -> AnyArray:
@@ -96,6 +103,8 @@ def _loaded(path: Path, load: Callable[[], AnyArray]) -> AnyArray:
         return load()
     except (Exception, MemoryError) as error:  # a damaged file raises whatever zipfile, zlib or numpy met first
         reason = re.split(r"\n|(?<=\.) ", str(error))[0] or type(error).__name__
+        if "allow_pickle" in reason:
+            reason = "it holds objects of Python, which are not read: save numbers"
         raise TensorError(f"cannot read {path}: {reason}") from None
 
 

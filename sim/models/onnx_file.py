@@ -58,8 +58,8 @@ def read_onnx(path: Path) -> Network:
         return _GraphReader(onnx, model.graph, constants, version).network(path.name)
     except ModelError:
         raise
-    except Exception as error:  # protobuf and onnx raise whatever they met first
-        raise ModelError(f"{path} is no ONNX model, or damaged: {type(error).__name__}") from None
+    except Exception:  # protobuf and onnx raise whatever they met first
+        raise ModelError(f"{path} is no ONNX model, or damaged") from None
 
 
 def _stated(graph: Any) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ All of them would make every start of `lanewise` several times as long, and some
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
 from inspect import cleandoc
+from itertools import islice
 from traceback import walk_tb
 from typing import Any, ClassVar, Final, TypeVar, cast
 
@@ -38,6 +40,27 @@ class OnDemand:
     target: str
     help: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _WithNumbers(TyperCommand):
+    """A command whose arguments may be numbers below zero: what looks like an option that it lacks is refused still."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = dict.fromkeys(ctx.help_option_names, 0)  # by name, how many values it takes
+        for option in self.params:
+            if option.param_type_name == "option":
+                values = 0 if getattr(option, "is_flag", False) else option.nargs
+                known |= dict.fromkeys((*option.opts, *option.secondary_opts), values)
+        words = iter(args)
+        for word in words:
+            name, equals, _ = word.partition("=")
+            if word == "--":
+                break
+            if name in known and not equals:
+                list(islice(words, known[name]))
+            elif name not in known and re.match("--[A-Za-z]", name):
+                ctx.fail(f"No such option: {name}{did_you_mean(name, known)}")
+        return super().parse_args(ctx, args)
 
 
 class OnDemandGroup(TyperGroup):
@@ -71,7 +94,8 @@ class OnDemandGroup(TyperGroup):
             group.name = name
             return _wrapped_once(group)
         alone = typer.Typer(add_completion=False)
-        alone.command(name, context_settings=dict(found.settings))(target)
+        kind = _WithNumbers if found.settings is NUMBERS_BELOW_ZERO else TyperCommand
+        alone.command(name, cls=kind, context_settings=dict(found.settings))(target)
         return _wrapped_once(typer.main.get_command(alone))
 
 

@@ -26,9 +26,9 @@ def require_drawable(option: str, file: Path | None) -> None:
 
 
 def require_writable(option: str, file: Path | None) -> None:
-    """End the command, with one sentence, where the file that the option names cannot be written."""
+    """End the command, with one sentence, where the file cannot be written that an option names; "" for an argument."""
     if file is not None and (hindrance := _hindrance(file)):
-        fail(f"{option} cannot write {file}: {hindrance}")
+        fail(f"{option} cannot write {file}: {hindrance}".lstrip())
 
 
 def _hindrance(file: Path) -> str:

@@ -163,7 +163,7 @@ def compiled(source: Path, *flags: str) -> bytes:
 
 def _compiler(source: Path, flags: Sequence[str]) -> list[str]:
     """The command without input and outputs."""
-    _check_suffix(source.suffix, source)
+    _check_suffix(source.suffix, source, "it is neither an ELF file nor a library, and of a source ")
     beside = (f"-I{source.absolute().parent}",) if source.suffix in ASSEMBLY else ()
     command = [*clang_command(_CPP_HEADERS), *_CPP_LIBRARY] if source.suffix in _CPP else clang_command()
     return [*command, *_COMPILE, *_LANGUAGES[source.suffix], *beside, *flags]
@@ -198,7 +198,7 @@ def build_text(text: str, suffix: str, *flags: str, base: int = 0x10000) -> Imag
     The text is kept in the cache as source-DIGEST with the suffix, the name that messages and source lines give it;
     what it includes is found through the flags (-I), not beside it. Raises what `build` raises.
     """
-    _check_suffix(suffix, "the text")
+    _check_suffix(suffix, "the text", "")
     content = text.encode(errors="surrogatepass")
     file = cache_directory() / f"source-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
     with writing_to(file.parent):
@@ -212,9 +212,9 @@ def is_source(path: Path) -> bool:
     return path.suffix in _LANGUAGES
 
 
-def _check_suffix(suffix: str, what: object) -> None:
+def _check_suffix(suffix: str, what: object, why: str) -> None:
     if suffix not in _LANGUAGES:
-        raise ToolchainError(f"cannot build {what}: its suffix must be one of {' '.join(_LANGUAGES)}")
+        raise ToolchainError(f"cannot build {what}: {why}its suffix must be one of {' '.join(_LANGUAGES)}")
 
 
 def _linker(base: int) -> list[str]:

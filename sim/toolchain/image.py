@@ -331,7 +331,7 @@ class Image:
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """The names that are like one that is not among them, else the first ones, and how many more there are."""
-    every = sorted(set(names))
+    every = sorted({one for one in names if one.startswith("__") <= name.startswith("__")})  # not what linkers add
     near = get_close_matches(name, every) or every[:8]
     more = len(every) - len(near)
     return ", ".join(near) + (f" and {more:,} more" if more else "") or "none at all"

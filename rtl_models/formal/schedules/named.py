@@ -59,7 +59,9 @@ def read_cuts(file: Path, ports: Mapping[str, int]) -> list[NamedCut]:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise MalformedCuts(f"cannot read the cut points in {file}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError:
+        raise MalformedCuts(f"{file} is no TOML: it is not text in UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise MalformedCuts(f"{file} is no TOML: {error}") from error
     return _Reader(file, ports).cuts(content)
 

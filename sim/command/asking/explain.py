@@ -10,7 +10,7 @@ import typer
 
 from isa.errors import MISMATCH
 from sim.explanation.answer import explain
-from sim.explanation.tensor_file import read_tensor
+from sim.explanation.tensor_file import TensorError, read_tensor
 from sim.terminal.output import print_json, print_shown
 from sim.view.rounding.explain import show_explanation
 
@@ -81,4 +81,8 @@ def _number(name: str, text: str | None) -> Any:
     try:
         return np.asarray(float(text) if name == "scale" else int(text, 0))
     except (ValueError, OverflowError):
-        return read_tensor(text, "float64" if name == "scale" else "int32")
+        dtype = "float64" if name == "scale" else "int32"
+    try:
+        return read_tensor(text, dtype)
+    except TensorError as error:
+        raise TensorError(f"{text!r} is no number of {name}, and no file of such: {error}") from None

@@ -40,7 +40,7 @@ def capture_calls(
 
     `gdb` has had its answer already.
     """
-    require_calls_file("FILE", file)
+    require_calls_file("", file)
     if kernel == "-":
         _capture_for_gdb(file)
         return

@@ -88,9 +88,6 @@ def cycles(
     about: _Text,
 ) -> None:
     """Do what `lanewise cycles` says: its options are those of `sim.command.signatures.cycles`."""
-    for word in (what or "", symbol or "", *(arguments or ())):
-        if word.startswith("--"):  # words that begin with one dash are numbers
-            fail(f"no such option: {word.partition('=')[0]}", USAGE)
     if about is not None:
         described = named_core(about)
         if as_json:

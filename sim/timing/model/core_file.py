@@ -78,6 +78,8 @@ def load_core(name_or_path: str) -> Core:
     try:
         core = parse_core(path.read_text(encoding="utf-8"))
         return core if known else _as_its_own(core)
+    except UnicodeDecodeError:
+        raise CoreError(f"{path} is no core file: it is not text in UTF-8") from None
     except (OSError, ValueError, RecursionError) as error:
         raise CoreError(f"{path.name if known else path}: {error}") from None
 
