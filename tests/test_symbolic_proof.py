@@ -65,10 +65,13 @@ def mutated(tmp_path: Path, was: str, becomes: str) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("was", "becomes"),
-    sampled([
-        ("vqrdmulhq_n_s32", "vqdmulhq_n_s32"),
-        ("vaddq_s32(value, vld1q", "vqaddq_s32(value, vld1q"),
-    ], 2),
+    sampled(
+        [
+            ("vqrdmulhq_n_s32", "vqdmulhq_n_s32"),
+            ("vaddq_s32(value, vld1q", "vqaddq_s32(value, vld1q"),
+        ],
+        2,
+    ),
 )
 def test_a_fault_in_the_source_is_refuted_by_inputs_on_which_the_check_fails(
     tmp_path: Path, was: str, becomes: str
