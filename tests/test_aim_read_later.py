@@ -161,11 +161,11 @@ def _size(inputs: Mapping[str, Any]) -> int:
     return sum(value.size for value in inputs.values() if isinstance(value, np.ndarray))
 
 
-def of_text(prototype: str, code: str) -> tuple[Kernel, Image, dict[str, int]]:
+def of_text(prototype: str, code: str, behind: str = "") -> tuple[Kernel, Image, dict[str, int]]:
     """A kernel, its code, and the addresses of its instructions by their text."""
     name, signature = parse_prototype(prototype)
     kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=dict)
-    image = build_text(f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n", ".s")
+    image = build_text(f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n{behind}", ".s")
     entry, text = image.symbol("f").address, image.code_of("f")
     found = {decode(text[at : at + 4], entry + at, TABLE).text: entry + at for at in range(0, len(text), 4)}
     return kernel, image, found
@@ -214,6 +214,15 @@ def test_a_register_no_longer_counts_before_it_is_written_anew() -> None:
     counts = [later.after(at[text]).get(Place("x", 9), 0) for text in ("mov w9, w0", "add w10, w9, #1", "mov w9, #2")]
     assert counts == [0xFFFF_FFFF, 0, 0xFFFF_FFFF]
     assert later.after(0x4000)[Place("x", 9)] == WHOLE  # of another function nothing is known
+
+
+@pytest.mark.parametrize(("first", "counts"), [("nop", 0xFF), ("bl f", WHOLE)], ids=["no call", "a call"])
+def test_a_function_that_it_ends_in_belongs_to_it_where_none_is_called(first: str, counts: int) -> None:
+    """With a call the return of the other function may be one to the middle of this."""
+    kernel, image, at = of_text(
+        "void f(uint8_t out[1], uint32_t a)", f"{first}\n mov w1, w2\n b g\n ret", "g: strb w1, [x0]\n ret\n"
+    )
+    assert BitsReadLater(image, kernel).after(at["mov w1, w2"])[Place("x", 1)] == counts
 
 
 @pytest.mark.parametrize("code", ["bl f", "br x5", "b 0x20000", "udf #0"])

@@ -52,27 +52,18 @@ _RESULTS: Final = frozenset([*(Place("x", n) for n in range(8)), *(Place("v", n)
 class BitsReadLater:
     """Of a kernel's function, by the address of an instruction, the bits that count behind it and before it.
 
-    Nothing is known of the functions that it calls: there, and where an instruction cannot be read, every bit counts.
+    Where it ends in another function, that one belongs to it.  Nothing is known of functions that it calls: there, and
+    where an instruction cannot be read, every bit counts.
     """
 
     def __init__(self, image: Image, kernel: Kernel) -> None:
-        code, entry = image.code_of(kernel.symbol), image.symbol(kernel.symbol).address
+        entry, size = image.symbol(kernel.symbol).address, len(image.code_of(kernel.symbol))
         returns = kernel.signature.returns or kernel.signature.returned is not None
         self._lost = _LOST_AT_RETURN if returns else _LOST_AT_RETURN | _RESULTS
-        instructions: dict[int, Instruction] = {}
-
-        def instruction_at(pc: int) -> Instruction:
-            if pc not in instructions:
-                if not 0 <= pc - entry <= len(code) - 4:
-                    raise UnsupportedInstruction(pc, 4, "it is of another function")
-                try:
-                    instructions[pc] = decode(code[pc - entry : pc - entry + 4], pc, TABLE)
-                except UnknownInstruction as error:
-                    raise UnsupportedInstruction(pc, 4, str(error)) from error
-            return instructions[pc]
-
-        self._following = Flow(instruction_at).following(entry)
-        self._instructions = instructions
+        following, instructions = _reached(image, entry, range(2**64))
+        if any(map(_is_call, instructions.values())):  # then a return may be one from a function that was called
+            following, instructions = _reached(image, entry, range(entry, entry + size))
+        self._following, self._instructions = following, instructions
         places = {place for one in instructions.values() for place in (*one.places_read, *one.places_written)}
         self._every: Bits = {place: (1 << place.bits) - 1 for place in places - {_PC}}
         self._before: dict[int, Bits] = {pc: {} for pc in instructions}
@@ -113,7 +104,7 @@ class BitsReadLater:
 
     def _read_by(self, instruction: Instruction, after: Bits) -> Bits:
         """The bits that count before an instruction, by those behind it."""
-        if instruction.is_branch and _LINK in instruction.places_written:  # what a call reads is not known
+        if _is_call(instruction):  # what a function reads is not known
             return self._every
         wanted = list[tuple[Lane, int]]()
         for write in _computed_once(instruction):
@@ -132,6 +123,30 @@ class BitsReadLater:
             if place in self._every:
                 found[place] = found.get(place, 0) | bits & self._every[place]
         return found
+
+
+def _reached(image: Image, entry: int, within: range) -> tuple[dict[int, tuple[int, ...]], dict[int, Instruction]]:
+    """Where each instruction that an entry leads to leads, and the instructions, of code within some addresses."""
+    found: dict[int, Instruction] = {}
+
+    def instruction_at(pc: int) -> Instruction:
+        if pc not in found:
+            segment = next(
+                (s for s in image.segments if "x" in s.permissions and 0 <= pc - s.address <= len(s.data) - 4), None
+            )
+            if segment is None or pc not in within:
+                raise UnsupportedInstruction(pc, 4, "it is no code of the function")
+            try:
+                found[pc] = decode(segment.data[pc - segment.address :][:4], pc, TABLE)
+            except UnknownInstruction as error:
+                raise UnsupportedInstruction(pc, 4, str(error)) from error
+        return found[pc]
+
+    return Flow(instruction_at).following(entry), found
+
+
+def _is_call(instruction: Instruction) -> bool:
+    return instruction.is_branch and _LINK in instruction.places_written
 
 
 @lru_cache(1 << 12)
