@@ -193,7 +193,7 @@ def test_implementation_agrees_with_the_golden_reference(mode: str, source: int 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["s8_double_rounding", "u8_fp32"])
+@pytest.mark.parametrize("mode", sampled(["s8_double_rounding", "u8_fp32"], 2))
 def test_compiled_kernel_agrees_with_the_emulator_in_lockstep(mode: str) -> None:
     kernel = replace(built_in_kernel(NAME, mode), corners=lambda: iter(()))
     outcome = check_job(

@@ -157,13 +157,13 @@ def test_a_planted_fault_in_plain_c_is_placed_at_its_step(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "right", "wrong", "convention"),
-    [
+    sampled([
         ("tflite.c", "vqaddq_s32(high, fix)", "high", "ties_up"),
         ("tflite_plain.c", "(mask >> 1) + (value < 0)", "(mask >> 1)", "ties_up"),
         ("tflite_plain.c", "((value & mask) > threshold)", "(threshold < 0)", "shift_rounds_down"),
         ("tflite_plain.c", "(INT64_C(1) << 30)) >> 31;\n    return divide_by_power_of_two((int32_t)high, -shift)",
          "(INT64_C(1) << (30 - shift))) >> (31 - shift);\n    return (int32_t)high", "single_rounding"),
-    ],
+    ], 2),
 )  # fmt: skip
 def test_another_rounding_is_told_by_its_name(
     tmp_path: Path, source: str, right: str, wrong: str, convention: str

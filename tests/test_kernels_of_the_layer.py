@@ -8,6 +8,7 @@ import pytest
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Kernel, built_in_kernel, kernel_modes
+from support.sampled import sampled
 
 KERNELS = [
     built_in_kernel(name, mode) for name in ("offset_contribution", "transpose1xw") for mode in kernel_modes(name)
@@ -48,7 +49,7 @@ PLANTED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "right", "wrong", "named"), PLANTED)
+@pytest.mark.parametrize(("mode", "right", "wrong", "named"), sampled(PLANTED, 3))
 def test_a_planted_fault_is_found_and_named(tmp_path: Path, mode: str, right: str, wrong: str, named: str) -> None:
     kernel = next(kernel for kernel in KERNELS if kernel.mode == mode)
     text, source = kernel.sources[0].read_text(), tmp_path / "kernel.c"

@@ -15,6 +15,7 @@ from sim.toolchain.image import Image
 from sim.toolchain.objects import open_image
 from support.command import lanewise
 from support.elf_originals import archived, compiled, linked
+from support.sampled import sampled
 
 pytestmark = pytest.mark.usefixtures("nothing_aimed")
 KERNEL = """
@@ -67,7 +68,7 @@ def builds(report: dict[str, object]) -> list[dict[str, object]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["source", "object", "library"])
+@pytest.mark.parametrize("kind", sampled(["source", "object", "library"], 3))
 def test_what_a_kernel_needs_besides_is_linked_with_it(tmp_path: Path, kind: str) -> None:
     made = compiled(tmp_path, "half.c", HALF)
     name = {"source": "half.c", "object": made.name, "library": archived(tmp_path, "half.a", made).name}[kind]

@@ -19,6 +19,7 @@ from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import Network
 from sim.models.tflite_file import read_tflite
 from support.command import lanewise
+from support.sampled import sampled
 from support.tflite_models import small_net
 
 CONVOLUTION, DEPTHWISE, CONNECTED = 0, 1, 5
@@ -114,7 +115,7 @@ def test_a_net_is_run_under_a_convention(name: str, path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("layer", "kernel"),
-    [(CONVOLUTION, "conv2d"), (DEPTHWISE, "depthwise_conv2d"), (CONNECTED, "fully_connected")],
+    sampled([(CONVOLUTION, "conv2d"), (DEPTHWISE, "depthwise_conv2d"), (CONNECTED, "fully_connected")], 3),
 )
 def test_a_kernel_of_the_layers_arithmetic_changes_nothing(layer: int, kernel: str, path: Path) -> None:
     found = report(path, layer, kernel, "--mode", "s8_single_rounding", "--convention", "single_rounding", exit_code=0)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sim.command.app import Lanewise
+from support.sampled import sampled
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURES: dict[str, Any] = runpy.run_path(str(DOCS / "pictures.py"))
@@ -39,7 +40,7 @@ def as_compared(name: str, text: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AT_ONCE)
+@pytest.mark.parametrize("name", sampled(AT_ONCE, 3))
 def test_a_picture_is_what_its_command_prints(name: str, tmp_path: Path) -> None:
     assert as_compared(name, drawn(name, tmp_path)) == as_compared(name, committed(name))
 

@@ -424,7 +424,7 @@ KERNELS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", sampled(KERNELS, 4))
+@pytest.mark.parametrize("kind", sampled(KERNELS, 6))
 def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     kernel = faulty_kernel(KERNELS[kind], tmp_path)
     vectors = make_vectors(kernel, 60, seed=1)
@@ -671,7 +671,7 @@ void kernel(const int16_t *a, const int16_t *b, int32_t *output, int32_t n) {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("wrong", "by"), [(22, "1 added to"), (24, "1 taken from")])
+@pytest.mark.parametrize(("wrong", "by"), sampled([(22, "1 added to"), (24, "1 taken from")], 2))
 def test_of_a_table_the_element_is_told(wrong: int, by: str, tmp_path: Path) -> None:
     faulty = Faulty("", lambda i: wide(i, "a") * np.array(TABLE)[wide(i, "b") & 7], SHORT)
     kernel = faulty_kernel(faulty, tmp_path)

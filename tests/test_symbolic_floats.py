@@ -21,6 +21,7 @@ from sim.symbolic.numbers.value_by_value import value_by_value
 from sim.symbolic.proof import Prover
 from sim.symbolic.shapes import shapes_of
 from sim.toolchain.objects import open_image
+from support.sampled import sampled
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, -2.5, 1e-40, 3.4e38, -3.4e38, 0.1, 7e9, np.inf, -np.inf, np.nan]
 
@@ -155,7 +156,7 @@ BYTES: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BYTES)
+@pytest.mark.parametrize("name", sampled(BYTES, 3))
 def test_what_a_byte_decides_is_numpys_for_each(name: str) -> None:
     assert agrees(BYTES[name], np.arange(-128, 128).astype(np.int8))
 

@@ -67,8 +67,8 @@ def mutated(tmp_path: Path, was: str, becomes: str) -> Path:
     ("was", "becomes"),
     sampled(
         [
-            ("vqrdmulhq_n_s32", "vqdmulhq_n_s32"),
             ("vaddq_s32(value, vld1q", "vqaddq_s32(value, vld1q"),
+            ("vqrdmulhq_n_s32", "vqdmulhq_n_s32"),
         ],
         2,
     ),

@@ -92,7 +92,7 @@ def link(found: Chain, core: Core) -> Fraction:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("core", sampled(CORES.values(), 3), ids=CORES)
+@pytest.mark.parametrize("core", sampled(CORES.values(), 4), ids=CORES)
 def test_independent_instructions_reach_the_stated_throughput(core: Core) -> None:
     wrong = {}
     for name in on(core):
@@ -104,7 +104,7 @@ def test_independent_instructions_reach_the_stated_throughput(core: Core) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("core", sampled(CORES.values(), 3), ids=CORES)
+@pytest.mark.parametrize("core", sampled(CORES.values(), 4), ids=CORES)
 def test_chains_of_results_take_the_stated_latency(core: Core) -> None:
     wrong = {}
     for name in on(core):

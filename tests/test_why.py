@@ -21,6 +21,7 @@ from sim.debug.session import Session
 from sim.debug.snapshot import golden_lanes
 from sim.kernels import parse_prototype, quantize_down
 from sim.kernels.kernel import Inputs, Kernel
+from support.sampled import sampled
 
 TEXT = """#include <stddef.h>
 #include <stdint.h>
@@ -250,7 +251,7 @@ def faulty_lines(fault: Fault, text: str) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", C_FAULTS[::4], ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", sampled(C_FAULTS[::4], 2), ids=lambda fault: fault.name)
 def test_the_way_of_a_wrong_lane_has_the_faulty_line(fault: Fault, tmp_path: Path) -> None:
     """Every fourth of them; tests/long/long_why.py has all."""
     require_faulty_line(fault, tmp_path)
