@@ -14,7 +14,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {path.stem.removeprefix("quickstart-"): path.read_text() for path in sorted(DOCS.glob("quickstart-*.md"))}
 STEP = re.compile(r"(?:^`(\S+)`:\n\n)?^```(\w+)\n(.*?)```", re.DOTALL | re.MULTILINE)
 """A block, below the name of its file where it is one."""
-IN_LONG_RUNS = ("cycles", "hardware")
+IN_LONG_RUNS = ("cycles", "hardware", "kernel")
 """What takes seconds: `tests/long/long_docs.py` walks it."""
 
 

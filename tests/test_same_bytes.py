@@ -56,7 +56,7 @@ def outputs(folder: Path, number: int, words: Words) -> tuple[bytes, Mapping[str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sampled(COMMANDS, 2))
+@pytest.mark.parametrize("name", sampled(COMMANDS, 4))
 def test_two_runs_of_a_command_write_the_same_bytes(folder: Path, name: str) -> None:
     assert outputs(folder, 1, COMMANDS[name]) == outputs(folder, 2, COMMANDS[name])
 

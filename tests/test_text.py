@@ -68,7 +68,7 @@ class Both:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", sampled(range(CHUNKS), 4))
+@pytest.mark.parametrize("chunk", sampled(range(CHUNKS), 8))
 def test_the_text_of_every_form_computes_what_the_exact_evaluator_computes(chunk: int) -> None:
     found = []
     for name, words in sorted(recorded_words().items())[chunk::CHUNKS]:
