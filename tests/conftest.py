@@ -67,12 +67,12 @@ def pytest_configure() -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Files without a test that `make test-slow`, `test-hardware` or `long` wants are not read, half of their start.
 
-    A mark is given by its name, so it stands in the file; that of `long` by `support.sampled`.
+    A mark is given by its name, so it stands in the file; that of `long` by what `support.sampled` has.
     """
     lacking: dict[str, Callable[[str], bool]] = {
         "slow and not rtl and not long": lambda text: "\npytestmark = pytest.mark.rtl\n" in text,
         "slow and rtl": lambda text: "pytest.mark.rtl" not in text,
-        "long": lambda text: "sampled(" not in text,
+        "long": lambda text: "from support.sampled" not in text,
     }
     wanted: str = config.option.markexpr
     if collection_path.suffix != ".py" or wanted not in lacking:

@@ -31,6 +31,7 @@ from sim.replay.report import ReplayReport
 from sim.replay.run import Replayed
 from sim.toolchain.compilers import clang_command
 from support.command import lanewise
+from support.sampled import shown_too_by
 
 SOURCE = """#include <stddef.h>
 #include <stdint.h>
@@ -73,6 +74,7 @@ def commands(folder: Path) -> SessionCommands:
 
 
 @pytest.mark.slow
+@shown_too_by("test_pytest_plugin.py::test_the_failure_names_the_command_that_opens_it_at_the_fault")
 def test_a_failing_check_prints_the_command_that_opens_it_at_the_fault(folder: Path) -> None:
     check = lanewise("check", "wrong.py", "--opt", "O2", "--vectors", "100", "--json")
     assert check.exit_code == 1

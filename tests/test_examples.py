@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from support.sampled import shown_too_by
+
 TESTS = Path(__file__).parent
 DRAWN, IMPORTING = "test_batch_arithmetic.py", "test_timing_report.py"
 """Tests that draw from all numbers of 64 bits, and tests that import much which those do not."""
@@ -34,6 +36,7 @@ def test_examples_depend_neither_on_what_is_imported_nor_on_the_seed_of_hashes()
 
 
 @pytest.mark.slow
+@shown_too_by("test_examples.py::test_an_exploration_says_its_seeds_and_how_it_went")
 def test_the_seed_of_an_exploration_decides_on_its_examples() -> None:
     first, again, other = (examples(DRAWN, "--hypothesis-profile=explore", f"--hypothesis-seed={n}") for n in (5, 5, 6))
     assert len(first) >= 100

@@ -158,16 +158,27 @@ def test_nothing_is_decided_by_an_assert() -> None:
     assert deciding == []
 
 
-def test_what_is_left_to_long_runs_is_of_slow_tests_and_sampled() -> None:
-    """Nobody gives the mark but `sampled`, which leaves the first value, and none is of a test that is run nowhere."""
+def functions_of(file: Path) -> dict[str, str]:
+    """The functions of a file and what stands above each."""
+    functions = [node for node in parsed(file).body if isinstance(node, ast.FunctionDef)]
+    return {node.name: " ".join(map(ast.unparse, node.decorator_list)) for node in functions}
+
+
+def test_what_is_left_to_long_runs_is_slow_and_has_somebody_who_stands_for_it() -> None:
+    """Nobody gives the mark but `support.sampled`: the first value stays, or a test that is named and is run."""
     texts = {file: file.read_text() for file in sorted((ROOT / "tests").rglob("*.py"))}
     assert [file.stem for file, text in texts.items() if re.search(r"pytest\.mark\.long", text)] == ["sampled"]
     lacking = []
-    for file in (file for file, text in texts.items() if "import sampled\n" in text and file != Path(__file__)):
-        functions = [node for node in parsed(file).body if isinstance(node, ast.FunctionDef)]
-        given = [(node.name, " ".join(map(ast.unparse, node.decorator_list))) for node in functions]
-        lacking += [name for name, marks in given if "sampled(" in marks and "pytest.mark.slow" not in marks]
-        assert sum(marks.count("sampled(") for _, marks in given) == texts[file].count("sampled("), file
+    for file in (file for file, text in texts.items() if "from support.sampled" in text and file != Path(__file__)):
+        given = functions_of(file)
+        for way in ("sampled(", "shown_too_by("):
+            lacking += [name for name, marks in given.items() if way in marks and "pytest.mark.slow" not in marks]
+            assert sum(marks.count(way) for marks in given.values()) == texts[file].count(way), file
+        for name, marks in given.items():
+            for other in re.findall(r"shown_too_by\('(.*?)'\)", marks):
+                of, _, test = other.partition("::")
+                stands = functions_of(ROOT / "tests" / of).get(test)
+                lacking += [name] if stands is None or "shown_too_by(" in stands else []
     assert lacking == []
 
 

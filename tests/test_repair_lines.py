@@ -14,10 +14,11 @@ from sim.check.check import Job
 from sim.check.repair.place import find_fault
 from sim.check.vectors import make_vectors
 from support.faulty import EACH, SHORT, Faulty, faulty_kernel, ties_away, wide
-from support.sampled import sampled
+from support.sampled import sampled, shown_too_by
 
 
 @pytest.mark.slow
+@shown_too_by("test_repair_place.py::test_what_is_a_constant_more_before_an_instruction_may_be_more_in_any_addend")
 @pytest.mark.parametrize("more", ["", "sum -= 3 * i;\n"])
 def test_what_may_have_been_left_out_of_any_addend_is_told_of_all_or_of_no_line(more: str, tmp_path: Path) -> None:
     lines = f"int64_t sum = a[i];\nsum += b[i];\n{more}sum += 5 * a[i];\noutput[i] = sum >> 4;"

@@ -23,7 +23,7 @@ from sim.check.vectors import Vectors, make_vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.toolchain.compilers import build
 from support.faulty import BYTES, EACH, SHORT, Faulty, faulty_kernel, ties_away, wide
-from support.sampled import sampled
+from support.sampled import sampled, shown_too_by
 
 KERNELS = {
     "a sum that wraps before it is widened": Faulty(
@@ -479,6 +479,7 @@ def test_of_assembly_the_lines_that_matter_are_named(
 
 
 @pytest.mark.slow
+@shown_too_by("test_repair_search.py::test_where_one_instruction_is_asked_for_it_reads_something_and_is_near")
 def test_a_build_that_is_asked_in_the_place_of_a_plain_one_has_one_result_changed_and_no_branch(tmp_path: Path) -> None:
     compared = Faulty(
         EACH + "output[i] = 3; if (a[i] >= b[i]) output[i] = a[i] * 5; }",
@@ -522,6 +523,7 @@ def test_faults_on_several_lines_are_told_apart_from_the_calls_that_they_were_in
 
 
 @pytest.mark.slow
+@shown_too_by("test_repair_place.py::test_of_code_without_lines_the_addresses_are_told_of_the_first_changes")
 def test_of_code_without_source_lines_the_instruction_at_fault_is_named_by_function_and_address(tmp_path: Path) -> None:
     fault = Faulty(EACH + "output[i] = a[i] + b[i]; }", lambda i: wide(i, "a") - wide(i, "b"), BYTES)
     kernel = faulty_kernel(fault, tmp_path)
@@ -644,6 +646,7 @@ void kernel(const int16_t *a, const int16_t *b, int32_t *output, int32_t n) {
 
 
 @pytest.mark.slow
+@shown_too_by("test_repair_code.py::test_a_line_tells_the_macros_of_its_file_that_it_uses_and_theirs")
 def test_the_macros_that_a_line_at_fault_uses_are_told_with_their_lines(tmp_path: Path) -> None:
     """What they come to stands on the line of their use, also where their own is wrong."""
     faulty = Faulty("", lambda i: (wide(i, "a") + wide(i, "b") + 8 >> 4) ^ 1, SHORT)
@@ -671,7 +674,8 @@ void kernel(const int16_t *a, const int16_t *b, int32_t *output, int32_t n) {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("wrong", "by"), sampled([(22, "1 added to"), (24, "1 taken from")], 2))
+@shown_too_by("test_repair_sets.py::test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_alone")
+@pytest.mark.parametrize(("wrong", "by"), [(22, "1 added to"), (24, "1 taken from")])
 def test_of_a_table_the_element_is_told(wrong: int, by: str, tmp_path: Path) -> None:
     faulty = Faulty("", lambda i: wide(i, "a") * np.array(TABLE)[wide(i, "b") & 7], SHORT)
     kernel = faulty_kernel(faulty, tmp_path)

@@ -22,6 +22,7 @@ from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
 from sim.toolchain.objects import open_image
 from support.command import lanewise
+from support.sampled import sampled
 
 Program = Callable[..., None]
 
@@ -138,7 +139,9 @@ def test_the_program_of_another_mode_is_refuted() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "outcome", "seconds"), [("acl_19_08", "proved", 20), ("page", "counter-example", 3)])
+@pytest.mark.parametrize(
+    ("mode", "outcome", "seconds"), sampled([("acl_19_08", "proved", 20), ("page", "counter-example", 3)], 2)
+)
 def test_compiled_code_is_the_program_or_is_refuted(mode: str, outcome: str, seconds: int) -> None:
     """What is refuted at once leaves other questions that take all the time there is."""
     image = open_image(QUANTIZE.sources[0], QUANTIZE.symbol, "-O2")

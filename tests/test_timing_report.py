@@ -19,6 +19,7 @@ from sim.timing.model.core import Validation
 from sim.timing.model.pipeline import schedule
 from sim.timing.model.stream import Executed
 from support.random_schedules import Case, Order, cases
+from support.sampled import shown_too_by
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 CLASSES: dict[str, dict[str, object]] = {ACCUMULATE: {"latency": 5, "uses": "M"}, LOAD: {"uses": "L"}}
@@ -276,6 +277,7 @@ def test_no_loop_has_more_than_all_cycles_however_code_is_walked_through(
 
 
 @pytest.mark.slow
+@shown_too_by("test_timing_bounds.py::test_no_schedule_is_faster_than_a_bound")
 @given(st.integers(2, 30), st.sampled_from(["in", "out"]), st.integers(0, 4))
 @settings(max_examples=20)
 def test_no_loop_is_reported_below_its_bound(iterations: int, order: Order, interval: int) -> None:

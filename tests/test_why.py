@@ -21,7 +21,7 @@ from sim.debug.session import Session
 from sim.debug.snapshot import golden_lanes
 from sim.kernels import parse_prototype, quantize_down
 from sim.kernels.kernel import Inputs, Kernel
-from support.sampled import sampled
+from support.sampled import sampled, shown_too_by
 
 TEXT = """#include <stddef.h>
 #include <stdint.h>
@@ -251,7 +251,7 @@ def faulty_lines(fault: Fault, text: str) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", sampled(C_FAULTS[::4], 2), ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", sampled(C_FAULTS[::4], 4), ids=lambda fault: fault.name)
 def test_the_way_of_a_wrong_lane_has_the_faulty_line(fault: Fault, tmp_path: Path) -> None:
     """Every fourth of them; tests/long/long_why.py has all."""
     require_faulty_line(fault, tmp_path)
@@ -278,6 +278,7 @@ def wrong_kernel(file: Path) -> Kernel:
 
 
 @pytest.mark.slow
+@shown_too_by("test_pytest_plugin.py::test_the_failure_names_the_command_that_opens_it_at_the_fault")
 def test_the_failing_case_of_a_check_opens_at_its_fault(tmp_path: Path) -> None:
     fault = next(each for each in C_FAULTS if each.name == "multiply_does_not_round")
     file = tmp_path / fault.source

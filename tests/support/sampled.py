@@ -1,4 +1,4 @@
-"""Which values a slow test that repeats one claim takes: some for `make test-slow`, the rest for `make long`."""
+"""Which slow tests are left to `make long`: further values of a claim, and what another test shows too."""
 
 from __future__ import annotations
 
@@ -23,3 +23,8 @@ def _in_long_runs(value: Any) -> Any:
     if isinstance(value, ParameterSet):
         return pytest.param(*value.values, marks=[*value.marks, pytest.mark.long], id=value.id)
     return pytest.param(*(value if type(value) is tuple else (value,)), marks=pytest.mark.long)
+
+
+def shown_too_by(test: str) -> pytest.MarkDecorator:
+    """Marks a slow test for `make long` alone, as another one, FILE::NAME, fails too where its claim does not hold."""
+    return pytest.mark.long(test)
