@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 from typing import Any
 
@@ -25,9 +26,9 @@ def test_the_list_has_every_intrinsic() -> None:
     assert [row["name"] for row in parsed()] == list(intrinsic_names())
 
 
-@pytest.mark.slow
 def test_the_list_ends_with_a_count() -> None:
-    assert run().stdout.splitlines()[-1] == f"{len(intrinsic_names()):,} intrinsics"
+    wanted = fnmatch.filter(intrinsic_names(), "vqrdmulh*")
+    assert run("vqrdmulh*").stdout.splitlines()[-1] == f"{len(wanted)} intrinsics"
 
 
 @pytest.mark.parametrize(

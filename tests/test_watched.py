@@ -123,7 +123,7 @@ def test_a_limit_of_memory_ends_with_what_it_is_for(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sim.processes, "_free_memory", lambda: 1 << 28)
     with memory_limited():
         pass
-    assert len(bytearray(1 << 30)) == 1 << 30
+    assert len(bytearray(1 << 29)) == 1 << 29
 
 
 def test_a_limit_of_memory_inside_of_another_is_not_set_again(monkeypatch: pytest.MonkeyPatch) -> None:
