@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from conftest import ROOT, Write
 
@@ -24,6 +26,8 @@ from sim.call.guards.findings import GuardFinding
 from sim.check.report import Outcome, Report
 from sim.kernels import parse_prototype
 from sim.kernels.signature import ArrayTooLarge, extents
+from sim.models import read_network, run_network
+from sim.models.forward import drawn_inputs
 from sim.terminal.output import PlainConsole, progress_bar
 from sim.toolchain import compilers, tools
 from sim.toolchain.compilers import build
@@ -33,6 +37,7 @@ from sim.view.junit import render_junit
 from sim.view.report import show_report
 from sim.view.sentences import visible
 from support.command import lanewise
+from support.tflite_models import small_net
 
 START = [sys.executable, "-m", "sim"]
 NO_TEXT = os.fsdecode(b"name\xff")
@@ -316,3 +321,34 @@ def test_words_are_completed(words: str, found: str) -> None:
     }  # fmt: skip
     ended = subprocess.run([COMMAND], env=environment, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout.split()) == (0, [found])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("cycles", "transpose1xw"), "executing transpose1xw"),
+        (("model", "net.tflite", "--cycles", "cortex-a55"), "timing net.tflite"),
+        (("model", "net.tflite", "--layer", "0", "--kernel", "conv2d"), "running conv2d, mode .* as layer 0"),
+        (("model", "net.tflite", "--against", "device.npz"), "comparing net.tflite"),
+    ],
+)
+def test_what_takes_seconds_says_on_a_terminal_what_it_does(
+    arguments: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "net.tflite").write_bytes(small_net(1, 8).content())
+    network = read_network(tmp_path / "net.tflite")
+    inputs = {network.tensors[number].name: array for number, array in drawn_inputs(network, 1).items()}
+    np.savez(tmp_path / "device.npz", allow_pickle=False, **inputs, **run_network(network, inputs))
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    said = b""
+    with subprocess.Popen(
+        [COMMAND, *arguments], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=theirs
+    ):
+        os.close(theirs)
+        with suppress(OSError):  # that nobody writes any more
+            while part := os.read(ours, 1 << 16):
+                said += part
+    os.close(ours)
+    assert re.search(told, said.decode())

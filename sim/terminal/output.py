@@ -91,6 +91,14 @@ def progress_bar() -> Progress:
     return _Bar(*columns, console=stderr, transient=True, disable=not is_terminal)
 
 
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Shows on a terminal, while it takes, what is done that nobody can count the parts of."""
+    with progress_bar() as progress:
+        progress.add_task(visible(what), total=None)
+        yield
+
+
 def print_shown(show: Callable[[Console], None]) -> None:
     """Write what `show` prints to stdout, as this terminal shows it, with its colours."""
     console = PlainConsole()

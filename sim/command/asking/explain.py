@@ -11,7 +11,7 @@ import typer
 from isa.errors import MISMATCH
 from sim.explanation.answer import explain
 from sim.explanation.tensor_file import TensorError, read_tensor
-from sim.terminal.output import print_json, print_shown
+from sim.terminal.output import print_json, print_shown, working
 from sim.view.rounding.explain import show_explanation
 
 _Text = str | None
@@ -42,27 +42,28 @@ def explain_output(
 ) -> None:
     """Do what `lanewise explain` says: its options are those of `sim.command.signatures.explain`."""
     shifts = _number("shift", shift)
-    answer = explain(
-        read_tensor(output),
-        accumulators=_tensor(accumulators, "int32"),
-        bias=_tensor(bias, "int32"),
-        a=_tensor(a),
-        b=_tensor(b),
-        offset_a=offset_a,
-        offset_b=offset_b,
-        multiplier=_number("multiplier", multiplier),
-        shift=-shifts.astype(np.int64) if shift_left and shifts is not None else shifts,
-        scale=_number("scale", scale),
-        zero_point=zero_point,
-        minimum=minimum,
-        maximum=maximum,
-        axis=axis,
-        scale_a=scale_a,
-        scale_b=scale_b,
-        zero_point_a=zero_point_a,
-        zero_point_b=zero_point_b,
-        relu=relu,
-    )
+    with working("explaining"):
+        answer = explain(
+            read_tensor(output),
+            accumulators=_tensor(accumulators, "int32"),
+            bias=_tensor(bias, "int32"),
+            a=_tensor(a),
+            b=_tensor(b),
+            offset_a=offset_a,
+            offset_b=offset_b,
+            multiplier=_number("multiplier", multiplier),
+            shift=-shifts.astype(np.int64) if shift_left and shifts is not None else shifts,
+            scale=_number("scale", scale),
+            zero_point=zero_point,
+            minimum=minimum,
+            maximum=maximum,
+            axis=axis,
+            scale_a=scale_a,
+            scale_b=scale_b,
+            zero_point_a=zero_point_a,
+            zero_point_b=zero_point_b,
+            relu=relu,
+        )
     if as_json:
         print_json("explain", answer.as_json())
     else:

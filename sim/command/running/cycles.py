@@ -26,7 +26,7 @@ from sim.cycles.llvm_mca import LlvmMca, find_llvm_mca
 from sim.cycles.options import TimedGroup, TimingRequest, find_timed, two_versions
 from sim.cycles.result import Conditions, TimedResult, beside, steady_start, time_on
 from sim.machine.errors import ExecutionError
-from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, write_file
+from sim.terminal.output import fail, print_json, print_progress, print_shown, progress_bar, working, write_file
 from sim.terminal.writable import require_drawable, require_writable
 from sim.timing.analysis.advice import Advice, best_advice
 from sim.timing.analysis.report import Json
@@ -192,7 +192,8 @@ def _timed(
 ) -> tuple[TimedGroup, list[list[TimedResult]]]:
     """What is to be timed, and its results on each core."""
     try:
-        found = find_timed(wanted)
+        with working(f"executing {wanted.what}"):
+            found = find_timed(wanted)
     except (ExecutionError, CallError) as error:
         limited = isinstance(error, GuardError) and error.finding.kind == "instruction limit"
         fail(f"the call stops: {error}{'; --limit lets it take more' if limited else ''}", MISMATCH)

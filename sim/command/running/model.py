@@ -29,7 +29,7 @@ from sim.models.kernel_in_layer import kernel_in_layer
 from sim.models.network import AnyArray, ModelError, Network
 from sim.models.recorded.pictures import Picture, pictures_of
 from sim.models.report import ModelReport
-from sim.terminal.output import print_json, print_shown, require_one_of, write_file
+from sim.terminal.output import print_json, print_shown, require_one_of, working, write_file
 from sim.terminal.writable import require_writable
 from sim.view.rounding.model import show_beside, show_cycles_of_layers, show_kernel_in_layer, show_model, show_network
 from sim.view.rounding.model_page import model_page
@@ -69,7 +69,8 @@ def model(
         if against is not None or kernel is not None:
             raise ModelError("--cycles is about the network alone: leave --against and --kernel out")
         cores = chosen_cores(cycles)
-        estimate = NetworkCycles(network, convention, tuple(cycles_of_layers(network, cores, convention)))
+        with working(f"timing {file.name}"):
+            estimate = NetworkCycles(network, convention, tuple(cycles_of_layers(network, cores, convention)))
         if as_json:
             print_json("model-cycles", estimate.as_json())
         else:
@@ -85,9 +86,10 @@ def model(
         if layer >= len(network.layers):
             raise ModelError(f"{network.name} has no layer {layer}: its layers are 0..{len(network.layers) - 1}")
         chosen, flag = chosen_kernel(kernel, mode), optimisation_flag(opt)
-        tensors = _tensors(network, file, against, inputs, seed, convention)
         source = against or f"the golden reference, {convention}"
-        run = kernel_in_layer(network, network.layers[layer], chosen, (flag,), tensors, source, convention)
+        with working(f"running {chosen.title} as layer {layer}"):
+            tensors = _tensors(network, file, against, inputs, seed, convention)
+            run = kernel_in_layer(network, network.layers[layer], chosen, (flag,), tensors, source, convention)
         if as_json:
             print_json("model-kernel", run.as_json())
         else:
@@ -100,8 +102,10 @@ def model(
         _compare_beside(network, file, against, recordings, expected, html_file is not None or strict, as_json)
         return
     given = None if inputs is None else pictures_of(network, read_arrays(inputs), str(inputs))
-    side = side_of(network, file, [against, *(recordings or [])], given, seed)
-    _show(compared_with(network, side, expected), html_file, as_json, strict)
+    with working(f"comparing {file.name}"):
+        side = side_of(network, file, [against, *(recordings or [])], given, seed)
+        report = compared_with(network, side, expected)
+    _show(report, html_file, as_json, strict)
 
 
 def _show(report: ModelReport, html_file: Path | None, as_json: bool, strict: bool) -> None:
@@ -125,8 +129,9 @@ def _compare_beside(
     """Every picture that was recorded, and what a runtime makes of the inputs of each."""
     if is_of_one:
         raise ModelError("--html and --strict are about one side: leave them out, or leave out the runtime")
-    recorded = side_of(network, file, recordings, None, 0)
-    found = compared_beside(network, recorded, of_runtime(network, file, runtime, recorded.pictures), expected)
+    with working(f"comparing {file.name}"):
+        recorded = side_of(network, file, recordings, None, 0)
+        found = compared_beside(network, recorded, of_runtime(network, file, runtime, recorded.pictures), expected)
     if as_json:
         print_json("model-beside", found.as_json())
     else:
