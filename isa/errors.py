@@ -23,15 +23,20 @@ def fault_in(file: str | os.PathLike[str], error: BaseException) -> str:
 
     Such as ", line 3: ValueError: no".  What is raised where another file is imported is told at the import.
     """
-    own, lines, at = os.path.abspath(file), list[int](), error.__traceback__
+    line, said = line_in(file, error), str(error)
+    if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == os.path.abspath(file):
+        line, said = error.lineno or 1, error.msg
+    return f"{f', line {line}' if line else ''}: {type(error).__name__}: {said}".split("\n")[0]
+
+
+def line_in(file: str | os.PathLike[str], error: BaseException) -> int:
+    """The last line of the file on the way to where the error was raised; 0 where it is not on the way."""
+    own, line, at = os.path.abspath(file), 0, error.__traceback__
     while at is not None:
         if os.path.abspath(at.tb_frame.f_code.co_filename) == own:
-            lines.append(at.tb_lineno)
+            line = at.tb_lineno
         at = at.tb_next
-    said = str(error)
-    if isinstance(error, SyntaxError) and os.path.abspath(error.filename or "") == own:
-        lines, said = [error.lineno or 1], error.msg
-    return f"{f', line {lines[-1]}' if lines else ''}: {type(error).__name__}: {said}".split("\n")[0]
+    return line
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

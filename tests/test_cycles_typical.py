@@ -98,6 +98,7 @@ def test_a_kernel_with_samples_of_its_own_gives_a_whole_typical_input_set() -> N
         ({"typical": {"k": 4}, "domain": {"k": Domain(8, 16)}}, "typical of g has k = 4, which is not in its domain"),
         ({"typical": {"k": 4}, "valid": lambda inputs: inputs["k"] % 8 == 0}, "valid of g takes 0 of 1,000"),
         ({"typical": {"k": "4"}}, "names 'k' = '4'"),
+        ({"typical": {"k": -1}}, "typical of g has a number that its argument does not hold: .* -1, which is no "),
         ({"typical": {"k": 4}, "sample": lambda rng: {"k": 1, "m": 2, "n": 3}}, "typical of g lacks m, n: give what"),
     ],
 )

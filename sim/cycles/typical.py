@@ -61,7 +61,11 @@ def _typical_inputs(kernel: Kernel, rng: np.random.Generator) -> Inputs:
         if not kernel.domain.get(name, Domain()).holds(number):
             raise KernelError(f"typical of {kernel.name} has {name} = {number}, which is not in its domain")
     fixed = {name: Domain(choices=(number,)) for name, number in kernel.typical.items()}
-    return Samples(kernel, replace(kernel, domain={**kernel.domain, **fixed}).sample).draw(rng)
+    try:
+        told = replace(kernel, domain={**kernel.domain, **fixed})
+    except ValueError as error:
+        raise KernelError(f"typical of {kernel.name} has a number that its argument does not hold: {error}") from None
+    return Samples(kernel, told.sample).draw(rng)
 
 
 def output_elements(signature: Signature, arguments: Arguments) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from isa.errors import LanewiseError, did_you_mean
+from isa.errors import LanewiseError, did_you_mean, line_in
 from sim.kernels.domain import (
     Domain,
     Domains,
@@ -188,7 +188,7 @@ class Kernel:
         except KernelError:
             raise
         except (Exception, SystemExit) as error:  # the user's own code raises anything
-            raise KernelError(f"valid of {self.name} fails: {_told(error, inputs)}") from error
+            raise KernelError(f"valid of {self.name} fails: {_told(error, inputs, self.valid)}") from error
         if not isinstance(answer, bool | np.bool_):
             raise KernelError(f"valid of {self.name} must return True or False, not {answer!r:.60}")
         return bool(answer)
@@ -201,7 +201,8 @@ class Kernel:
         try:
             given = self.golden(inputs)
         except (Exception, SystemExit) as error:  # the user's own code raises anything
-            raise KernelError(f"the golden reference of {self.name} fails: {_told(error, inputs)}") from error
+            told = _told(error, inputs, self.golden)
+            raise KernelError(f"the golden reference of {self.name} fails: {told}") from error
         if not isinstance(given, Mapping):
             raise KernelError(f"the golden reference of {self.name} must return its outputs by name, not {given!r:.60}")
         wanted = self._output_kinds(inputs)
@@ -230,7 +231,7 @@ class Kernel:
         except KernelError:
             raise
         except (Exception, SystemExit) as error:  # the user's own code raises anything
-            raise KernelError(f"steps of {self.name} fails: {_told(error, inputs)}") from error
+            raise KernelError(f"steps of {self.name} fails: {_told(error, inputs, self.steps)}") from error
         if not isinstance(given, Mapping):
             raise KernelError(f"steps of {self.name} must return arrays by the names of steps, not {given!r:.60}")
         steps = {name: np.asarray(values) for name, values in given.items()}
@@ -259,7 +260,8 @@ class Kernel:
         except ValueError:
             return None
         except (Exception, SystemExit) as error:  # the user's own code raises anything
-            raise KernelError(f"the convention {name!r} of {self.name} fails: {_told(error, inputs)}") from error
+            told = _told(error, inputs, self.conventions[name])
+            raise KernelError(f"the convention {name!r} of {self.name} fails: {told}") from error
         for output, array in outputs.items():
             own = golden[output]
             if (array.dtype, array.shape) != (own.dtype, own.shape):
@@ -331,9 +333,12 @@ def _names_in(inputs: Mapping[str, Any]) -> Iterator[str]:
             yield name
 
 
-def _told(error: BaseException, inputs: Inputs) -> str:
-    """What somebody's function fails with, on one line."""
-    return f"{type(error).__name__}: {error}".split("\n")[0] + missing_input(error, inputs)
+def _told(error: BaseException, inputs: Inputs, function: Callable[..., Any]) -> str:
+    """What somebody's function fails with, on one line, and at which line of its file."""
+    code = getattr(unwrap(function), "__code__", None)
+    line = line_in(code.co_filename, error) if code else 0
+    place = f" ({Path(code.co_filename).name}:{line})" if code and line else ""
+    return f"{type(error).__name__}: {error}".split("\n")[0].rstrip() + place + missing_input(error, inputs)
 
 
 def kernel_modes(name: str) -> tuple[str, ...]:
