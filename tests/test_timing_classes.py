@@ -6,7 +6,7 @@ import pytest
 
 from isa.instruction import Form
 from isa.rows import TABLE
-from sim.timing.classes.all_classes import CLASSES, ROWS, timing_class
+from sim.timing.classes.all_classes import CLASSES, ROWS, classes_of, timing_class
 from sim.timing.classes.row import CLAUSES, ClassRow
 
 FORMS = tuple(TABLE.forms.values())
@@ -215,6 +215,16 @@ def test_the_example_of_a_class_is_in_it(name: str, example: str) -> None:
 @pytest.mark.parametrize(("text", "name"), pairs(DISTINCT), ids=[text for text, _ in pairs(DISTINCT)])
 def test_forms_that_cost_something_else_have_another_class(text: str, name: str) -> None:
     assert class_of(text) == name
+
+
+def test_a_form_can_be_of_the_class_of_each_of_its_texts_and_of_no_other() -> None:
+    for text in [text for _, text in pairs(EXAMPLES)] + [text for text, _ in pairs(DISTINCT)]:
+        if "#" not in text:  # all texts of the form are of one class
+            mnemonic, _, operands = text.partition(" ")
+            assert classes_of(TABLE.instruction(mnemonic, operands).form) == (class_of(text),)
+    shifted = {class_of(f"add x0, x1, x2, lsl #{count}") for count in range(64)}
+    found = classes_of(TABLE.instruction("add", "x0, x1, x2, lsl #1").form)
+    assert (set(found), len(found)) == (shifted, len(shifted))
 
 
 def test_there_are_138_examples() -> None:

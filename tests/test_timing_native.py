@@ -18,6 +18,7 @@ from sim.timing.analysis.critical_path import critical_path, find_critical_path
 from sim.timing.analysis.reporting import report
 from sim.timing.analysis.slack import result_slacks, slacks
 from sim.timing.model import pipeline
+from sim.timing.model.core import Core
 from sim.timing.model.core_file import core_names, load_core
 from sim.timing.model.predictor import mispredictions as mispredictions_in_python
 from sim.timing.model.stored_bytes import StoredBytes
@@ -26,9 +27,10 @@ from sim.timing.native import following, library, scheduling
 from sim.timing.native.array_stream import array_stream, joined
 from sim.timing.native.arrays import arrays_of, numbers
 from sim.timing.native.scheduling import NATIVE_FROM, NativeSchedule, mispredictions, schedule, writers_of
+from sim.timing.native.tables import NotNative, core_tables
 from support.random_executed import random_core, random_stream, with_averages
 from support.schedules_compared import both, difference, random_difference
-from support.small_cores import ADD, LOAD, small_core, stream_of
+from support.small_cores import ADD, LOAD, PIPES, small_core, stream_of
 
 PER_CORE = 6
 LONG = 2 * NATIVE_FROM
@@ -91,6 +93,26 @@ def test_what_memory_a_schedule_took_is_given_back_also_where_there_is_no_more(
     with pytest.raises(MemoryError, match=f"^no memory for {name}$") if refused else nullcontext():
         scheduling.native_schedule(array_stream(stream), core, frozenset())
     assert (rooms[-2] > 0, rooms[-1]) == (True, 0)
+
+
+TOO_FINE: dict[str, Any] = {"store_forward_scalar": Fraction(1, 1009), "store_forward_vector": Fraction(1, 1013)}
+"""Both primes, so that times would be counted in parts of 2 * 1009 * 1013 to a cycle: more than a million."""
+CROWD = (*PIPES, *(f"P{number}" for number in range(251 - len(PIPES))))
+
+
+@pytest.mark.parametrize(
+    "core",
+    [small_core(**TOO_FINE), small_core(pipes=CROWD), small_core(classes={ADD: {"uses": " + ".join(["A"] * 251)}})],
+    ids=["too fine", "too many pipes", "too many reservations"],
+)
+def test_a_core_that_c_cannot_have_is_left_to_python(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = stream_of("add v0.4s, v1.4s, v2.4s", "add v3.4s, v0.4s, v2.4s")
+    with pytest.raises(NotNative):
+        core_tables(array_stream(stream), core)
+    monkeypatch.setattr(scheduling, "NATIVE_FROM", 1)
+    made = schedule(stream, core)
+    assert not isinstance(made, NativeSchedule)
+    assert difference(made, pipeline.schedule(stream, core)) == ""
 
 
 def test_a_stream_of_arrays_is_the_stream() -> None:
