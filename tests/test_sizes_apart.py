@@ -53,11 +53,11 @@ def exit_codes(folder: Path, sizes: dict[str, str], monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("verdict_alone")
-@pytest.mark.parametrize("wrong", sampled([("INNER", "n"), ("ROW_OF_A", "n"), ("ROW_OF_B", "k"), ("ROW_OF_B", "m")], 2))
-def test_a_size_taken_for_another_fails(
-    wrong: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert exit_codes(tmp_path, {**RIGHT, wrong[0]: wrong[1]}, monkeypatch) == (1, 1)
+@pytest.mark.parametrize(
+    ("name", "wrong"), sampled([("INNER", "n"), ("ROW_OF_A", "n"), ("ROW_OF_B", "k"), ("ROW_OF_B", "m")], 2)
+)
+def test_a_size_taken_for_another_fails(name: str, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert exit_codes(tmp_path, {**RIGHT, name: wrong}, monkeypatch) == (1, 1)
 
 
 @pytest.mark.slow
