@@ -43,13 +43,13 @@ static int twice(int x)
 }
 """
 CALLED = {
-    "wrong for both lines": (
-        "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(a[i] - b[i]); }",
-        lambda i: ties_away(wide(i, "a"), 4) + 3 * ties_away(wide(i, "a") - wide(i, "b"), 4), {3},
-    ),
     "called twice by one line": (
         "output[i] = 3 - (b[i] < 0 ? rounded(a[i]) : rounded(a[i] - b[i])); }",
         lambda i: 3 - ties_away(wide(i, "a") - np.maximum(wide(i, "b"), 0), 4), {3, 13},
+    ),
+    "wrong for both lines": (
+        "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(a[i] - b[i]); }",
+        lambda i: ties_away(wide(i, "a"), 4) + 3 * ties_away(wide(i, "a") - wide(i, "b"), 4), {3},
     ),
     "wrong for one line, the other one knows no ties": (
         "output[i] = rounded(a[i]);\n output[i] += 3 * rounded(b[i] * 16); }",
