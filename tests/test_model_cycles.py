@@ -32,7 +32,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@shown_too_by("test_model_cycles.py::test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer")
+@shown_too_by("test_model_cycles.py::test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer_and_in_the_sum")
 def test_an_estimate_is_near_the_whole_layer_and_the_sum_is_that_of_the_layers(path: Path) -> None:
     """The net's first layer: 3 x 3, 4 channels to 8, 6 x 6 pixels, padded."""
     found = json.loads(lanewise("model", path, "--cycles", CORE, "--json").stdout)
@@ -48,15 +48,18 @@ def test_an_estimate_is_near_the_whole_layer_and_the_sum_is_that_of_the_layers(p
 
 
 @pytest.mark.slow
-def test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer(path: Path) -> None:
+def test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer_and_in_the_sum(path: Path) -> None:
     """The second layer: 3 x 3, 8 channels, 6 x 6 pixels."""
-    layer = json.loads(lanewise("model", path, "--cycles", CORE, "--json").stdout)["layers"][1]
+    found = json.loads(lanewise("model", path, "--cycles", CORE, "--json").stdout)
+    layer = found["layers"][1]
     rng, mode = np.random.default_rng(1), "s8_double_rounding"
     parameters, around = random_parameters(rng, mode, 8), Geometry(1, 1, 1, 1, 1, 1)
     inputs = depthwise_input_set(rng, (1, 6, 6, 8), (3, 3), around, parameters, mode)
     whole = schedule(kernel_call(built_in_kernel("depthwise_conv2d", mode), inputs).stream, named_core(CORE)).cycles
     assert layer["cycles"][CORE] == pytest.approx(whole, rel=0.05)
     assert (layer["kernel"], layer["multiply_accumulates"]) == ("depthwise_conv2d", 6 * 6 * 8 * 3 * 3)
+    timed = [one["cycles"][CORE] for one in found["layers"] if not one["reason"]]
+    assert (len(timed), found["total"][CORE]) == (3, sum(timed))
 
 
 @pytest.mark.slow

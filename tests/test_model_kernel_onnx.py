@@ -16,7 +16,6 @@ from sim.models.network import Network
 from sim.models.onnx_file import read_onnx
 from support.command import lanewise
 from support.onnx_models import OnnxWriter, paired_net, small_onnx_net
-from support.sampled import shown_too_by
 from support.tflite_models import ModelWriter
 
 NETS = {
@@ -156,7 +155,6 @@ def test_what_no_kernel_computes_is_refused(
 
 
 @pytest.mark.slow
-@shown_too_by("test_model_cycles.py::test_an_estimate_of_a_depthwise_layer_is_near_the_whole_layer")
 def test_cycles_are_those_of_the_same_layer_in_the_other_format(tmp_path: Path) -> None:
     """The convolution of 9 columns by 3 x 2, and the product of 4 x 20 by 6 columns."""
     conv = net_of_one(tmp_path, np.ones((9, 6, 3, 2), np.int8), pads=[1, 0, 1, 1])
