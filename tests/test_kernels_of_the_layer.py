@@ -18,7 +18,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "job"), CASES)
+@pytest.mark.slow
+@pytest.mark.parametrize(("kernel", "job"), sampled(CASES, 4))
 def test_every_implementation_agrees_on_all_corners(kernel: Kernel, job: Job) -> None:
     vectors = make_vectors(kernel, 500, seed=2)
     outcome = check_job(kernel, job, vectors, lambda _: None, engine="machine")

@@ -178,16 +178,17 @@ def words_of(network: Network, fault: Fault) -> str:
             return fault.other or ONCE[layer.operator]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "operator", "kind"),
-    [
+    sampled([
         *((seed, operator, "multiplier") for seed, operator in OF_ALL if operator in MULTIPLIED and seed),
         *((3, operator, "multiplier") for operator in OTHERS[0] if operator in MULTIPLIED),
         *((seed, operator, "rounding") for seed, operator in OF_ALL if operator in ONCE),
         *((0, operator, "zero point") for operator in OTHERS[0]),
         *((0, operator, "bound") for operator in OTHERS[0]),
         (1, "RESIZE_BILINEAR", "bound"), (1, "L2_NORMALIZATION", "zero point"), (2, "QUANTIZE", "zero point"),
-    ],
+    ], 4),
 )  # fmt: skip
 def test_a_fault_of_every_other_operator_is_named(seed: int, operator: str, kind: FaultKind, tmp_path: Path) -> None:
     """The first of its kind that changes anything."""

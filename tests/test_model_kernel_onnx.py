@@ -16,6 +16,7 @@ from sim.models.network import Network
 from sim.models.onnx_file import read_onnx
 from support.command import lanewise
 from support.onnx_models import OnnxWriter, paired_net, small_onnx_net
+from support.sampled import sampled
 from support.tflite_models import ModelWriter
 
 NETS = {
@@ -38,8 +39,9 @@ def report(path: Path, *arguments: Any, exit_code: int = 0) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("net", NETS)
-@pytest.mark.parametrize(("layer", "kernel"), LAYERS)
+@pytest.mark.parametrize(("layer", "kernel"), sampled(LAYERS, 3))
 def test_a_kernel_of_the_layers_arithmetic_changes_nothing(net: str, layer: int, kernel: str, tmp_path: Path) -> None:
     """Of uint8 by int8 too, as int8 by int8 with bytes and zero points moved."""
     path, mode = saved(tmp_path, NETS[net]), "u8_fp32" if net == "paired_u8" else "s8_fp32"
