@@ -33,6 +33,7 @@ from sim.toolchain.compilers import clang_command
 from support.command import lanewise
 from support.sampled import shown_too_by
 
+pytestmark = pytest.mark.usefixtures("nothing_aimed")
 SOURCE = """#include <stddef.h>
 #include <stdint.h>
 void scaled(const int16_t *a, int16_t *out, size_t n)
