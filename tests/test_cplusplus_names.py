@@ -151,6 +151,7 @@ def test_objects_libraries_and_programs_have_it_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("nothing_aimed")
 def test_commands_take_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "k.cpp").write_text(SCALED)
     (tmp_path / "k.py").write_text(KERNEL)

@@ -18,7 +18,7 @@ from sim.golden.addition import (
 from sim.golden.fixed_point import Int32Array
 from sim.kernels.quantized_add import MODES
 from sim.kernels.quantized_add.golden_tflite import Parameters, Scale, derived, steps
-from support.sampled import sampled
+from support.sampled import sampled, shown_too_by
 
 KERNEL = MODES["tflite"]
 HALF = 1 << 30
@@ -148,6 +148,7 @@ def test_a_planted_fault_is_placed_at_its_step(tmp_path: Path, source: str, righ
 
 
 @pytest.mark.slow
+@shown_too_by("test_check_planted_faults.py::test_fault_in_c_is_placed_at_its_step")
 def test_a_planted_fault_in_plain_c_is_placed_at_its_step(tmp_path: Path) -> None:
     """As written: optimised, the addition is merged with that of the rounding before it."""
     told = failure(tmp_path, "tflite_plain.c", "multiplier, shift) + offset", "multiplier, shift)", "-O0")

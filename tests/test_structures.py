@@ -189,6 +189,7 @@ KERNEL = Kernel(name=NAME, symbol=NAME, sources=(SOURCE,), signature=SIGNATURE, 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("nothing_aimed")
 @pytest.mark.usefixtures("verdict_alone")
 def test_a_kernel_file_takes_its_types_from_the_source(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(PARAMS_KERNEL)
