@@ -66,7 +66,7 @@ def test_inputs_whose_types_differ_from_set_to_set_are_not_written() -> None:
         ("{", "inputs are given as JSON, and '{' is none"),
         ("@nowhere.json", "nowhere.json cannot be read (No such file or directory)"),
         ('{"x": [1], "rows": 1}', "these are no inputs of f: they are n, rows, x, not x, rows"),
-        ('{"x": [200], "rows": 1, "n": 1}', "x is [200], and Python integer 200 out of bounds for int8"),
+        ('{"x": [200], "rows": 1, "n": 1}', "x is [200], and 200 is outside of int8, which holds -128..127"),
         ('{"x": [1.5], "rows": 1, "n": 1}', "x is [1.5], and it must be integers for int8"),
         ('{"x": [1, 2], "rows": 1, "n": 1}', "x has 2 elements, not 1"),
         ('{"x": [[1]], "rows": 1, "n": 1}', "x is [[1]], of 2 and not 1 dimensions"),
