@@ -263,5 +263,5 @@ def test_a_place_that_is_no_file_is_a_sentence(tmp_path: Path) -> None:
     """To open a pipe would wait for whoever writes to it."""
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path, tmp_path / "pipe"):
-        with pytest.raises(StoreError, match="is no file: name another --store"):
+        with pytest.raises(StoreError, match="is no file: name another file"):
             Store(place)

@@ -208,13 +208,40 @@ def test_a_file_by_a_relative_path_is_told_with_where_it_was_looked_for(
         r"\{\*\*inputs, 'n': inputs\[\"m\"\] // 2 \+ inputs\[\"k\"\]\}\)$",
     ),
     ({"domain": {"n": lambda inputs: inputs["k"]}}, r"'n': inputs\[\"n\"\] \+ 2\}\)$"),
-    ({"signature": "void f()"}, "the signature of f is 'void f\\(\\)': parse_prototype makes one of text"),
+    ({"signature": "void f()"}, "^signature of f is 'void f\\(\\)': parse_prototype makes one of text"),
+    ({"mode": 5}, "^mode of f is 5: give a text"),
+    ({"golden": 5}, "^golden of f is 5: give a function"),
+    ({"steps": None}, "^steps of f is None: give a function"),
+    ({"program": 5}, "^program of f is 5: give a function"),
+    ({"conventions": 5}, "^conventions of f is 5: give a dict"),
+    ({"conventions": {"c": 5}}, "^the convention 'c' of f is 5: give a function"),
+    ({"typical": 5}, "^typical of f is 5: give a dict"),
+    ({"tolerance": 5}, "^tolerance of f is 5: give a Tolerance, or None"),
+    ({"flags": "-O2"}, "^flags of f is '-O2': give texts in a tuple"),
+    ({"flags": (5,)}, "^flags of f is \\(5,\\): give texts in a tuple"),
 ])  # fmt: skip
 def test_a_field_of_another_type_is_refused_in_a_sentence(wrong: dict[str, Any], message: str) -> None:
     name, signature = parse_prototype("void f(const int8_t a[n], int8_t b[n], size_t n)")
-    given: dict[str, Any] = {"signature": signature, **wrong}
+    given: dict[str, Any] = {"signature": signature, "golden": dict, **wrong}
     with pytest.raises(ValueError, match=message):
-        Kernel(name=name, symbol=name, sources=(), golden=dict, **given)
+        Kernel(name=name, symbol=name, sources=(), **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("sample=lambda rng: 5", r"sample of .*f\.py must return inputs by name, not 5"),
+        ("arguments=lambda inputs: 5", r"arguments of .*f\.py must return inputs by name, not 5"),
+        ("corners=lambda: 5", r"corners of .*f\.py must return input sets, each by name, not 5"),
+    ],
+)
+def test_what_a_file_gives_in_another_form_is_refused_in_a_sentence(given: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text(
+        "golden = lambda inputs: {'b': inputs['a']}\n" + KERNEL.replace("golden)", f"golden, {given})")
+    )
+    (tmp_path / "f.c").write_text(SOURCE)
+    with pytest.raises(KernelError, match=message):
+        make_vectors(load_kernel(tmp_path / "f.py"), 10, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -439,6 +466,24 @@ def test_a_kernel_without_any_implementation_does_not_pass(tmp_path: Path) -> No
     (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + text)
     result = lanewise("check", str(tmp_path / "f.py"), *SMALL)
     assert (result.exit_code, "nothing was compared" in result.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("cycles",), "f has neither sources nor a program: there is nothing to time"),
+        (("prove", "--lengths", "0..2"), "f has no sources: there is nothing to prove"),
+        (("capture", "calls.jsonl", "--vectors", "0"), "f has no sources: there is no code to call"),
+    ],
+)
+def test_a_kernel_without_any_implementation_is_refused_where_code_is_wanted(
+    command: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = KERNEL.replace("('f.c',)", "()")
+    (tmp_path / "f.py").write_text("golden = lambda inputs: {'b': inputs['a']}\n" + text)
+    result = lanewise(command[0], "f.py", *command[1:])
+    assert (result.exit_code, said in result.stderr.replace("\n", "")) == (2, True), result.stderr
 
 
 def test_a_kernel_file_without_its_ending_is_named(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:

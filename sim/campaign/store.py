@@ -330,7 +330,7 @@ def _make(path: Path) -> None:
 def _require_own(path: Path) -> None:
     """Refuse what is no store, by its header, before SQLite opens it."""
     if not path.is_file():
-        raise StoreError(f"the store {path} is no file: name another --store")
+        raise StoreError(f"the store {path} is no file: name another file")
     try:
         with path.open("rb") as file:
             header = file.read(100)
@@ -338,7 +338,7 @@ def _require_own(path: Path) -> None:
         raise StoreError(f"cannot read the store {path}: {error.strerror}") from None
     own = header[:16] == b"SQLite format 3\0" and header[68:72] == APPLICATION.to_bytes(4, "big")
     if not own or len(header) < 100:
-        raise StoreError(f"{path} is no store of lanewise campaigns, and was left as it is: name another --store")
+        raise StoreError(f"{path} is no store of lanewise campaigns, and was left as it is: name another file")
 
 
 def _case_row(case: JobCase) -> tuple[object, ...]:

@@ -106,13 +106,15 @@ def kernel_calls(
     Raises KernelError, and what compiling and calling raise: ToolchainError, ImageError, ExecutionError, CallError.
     """
     arguments = typical_arguments(kernel, length, seed)
-    for level in levels:
+    for level in levels if kernel.sources else ():
         yield _compiled_call(kernel, arguments, level, flags, limit)
     if kernel.program is not None:
         try:
             stream = executed_program(kernel, arguments, _SEED)
         except ValueError as error:
             raise KernelError(f"the program of {kernel.name} has no place in registers: {error}") from None
+        except TypeError as error:  # of the author's own function
+            raise KernelError(f"the program of {kernel.name} fails: {error}") from error
         yield _timed_call(kernel, arguments, "program", stream, None)
 
 

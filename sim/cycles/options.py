@@ -131,7 +131,9 @@ def _kernel(wanted: TimingRequest) -> TimedGroup:
         kernel = replace(kernel, sources=(wanted.source,), program=None)
     kernel = Build(compile_with=wanted.compile_with).of(kernel)
     seed = USUAL_SEED if wanted.seed is None else wanted.seed
-    levels = wanted.levels if is_source(kernel.sources[0]) else wanted.levels[:1]
+    if not kernel.sources and kernel.program is None:
+        raise UsageError(f"{kernel.title} has neither sources nor a program: there is nothing to time")
+    levels = wanted.levels if kernel.sources and is_source(kernel.sources[0]) else wanted.levels[:1]
     calls = kernel_calls(kernel, levels, wanted.flags, wanted.length, seed, wanted.limit)
     return TimedGroup(kernel.title, tuple(_counted(call, wanted) for call in calls))
 

@@ -153,10 +153,7 @@ class Kernel:
     work: tuple[str, Extent] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.signature, Signature):  # what a type checker says, to those who have none
-            raise ValueError(
-                f"the signature of {self.name} is {self.signature!r:.60}: parse_prototype makes one of text"
-            )
+        self._require_kinds()
         if any("." in output.name for output in self.signature.outputs):
             object.__setattr__(self, "golden", _by_field(self.golden))
             by_field = {name: _by_field(function) for name, function in self.conventions.items()}
@@ -169,6 +166,34 @@ class Kernel:
             object.__setattr__(self, "long_sample", partial(long_sample_set, self.signature, self.domain))
         if _is_made(self.sample, sample_set):
             object.__setattr__(self, "sample", partial(sample_set, self.signature, self.domain))
+
+    def _require_kinds(self) -> None:
+        """What a type checker says, to those who have none.  Raises ValueError."""
+        optional = {"long_sample", "program", "valid"}
+        functions = ("golden", "steps", "arguments", "corners", "sample", *optional)
+        is_right: dict[str, tuple[bool, str]] = {
+            **{name: (isinstance(getattr(self, name), str), "give a text") for name in ("name", "symbol", "mode")},
+            "signature": (isinstance(self.signature, Signature), "parse_prototype makes one of text"),
+            **{
+                name: (callable(found) or (found is None and name in optional), "give a function")
+                for name, found in ((name, getattr(self, name)) for name in functions)
+            },
+            **{
+                name: (isinstance(getattr(self, name), Mapping), "give a dict")
+                for name in ("conventions", "domain", "typical")
+            },
+            "tolerance": (self.tolerance is None or isinstance(self.tolerance, Tolerance), "give a Tolerance, or None"),
+            "flags": (
+                isinstance(self.flags, tuple | list) and all(isinstance(flag, str) for flag in self.flags),
+                'give texts in a tuple, such as ("-O2",)',
+            ),
+        }
+        for name, (fits, wanted) in is_right.items():
+            if not fits:
+                raise ValueError(f"{name} of {self.name} is {getattr(self, name)!r:.60}: {wanted}")
+        for name, function in self.conventions.items():
+            if not callable(function):
+                raise ValueError(f"the convention {name!r} of {self.name} is {function!r:.60}: give a function")
 
     def accepts(self, inputs: Inputs) -> bool:
         """Whether `valid` does, and True where there is none; False for a shared table of other arrays than there are.

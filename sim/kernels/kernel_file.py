@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -58,18 +58,24 @@ def load_modes(path: Path) -> tuple[str, ...]:
 def _guarded(kernel: Kernel, path: Path) -> Kernel:
     """With functions that cannot eat the system's memory, and fail as errors of the kernel: they are the user's."""
 
-    def guarded(what: str, function: Callable[..., Any], *passed: type[BaseException]) -> Callable[..., Any]:
+    def guarded(
+        what: str, function: Callable[..., Any], *passed: type[BaseException], gives: type = object
+    ) -> Callable[..., Any]:
         @wraps(function)
         def called(*arguments: Any, **named: Any) -> Any:  # a program takes them by their names
             try:
                 with memory_limited():
                     made = function(*arguments, **named)
-                    return iter(list(made)) if isinstance(made, Iterator) else made
+                    made = iter(list(made)) if isinstance(made, Iterator) else made
             except (Exception, SystemExit) as error:
                 if isinstance(error, (KernelError, *passed)):
                     raise
                 asked = missing_input(error, next(iter(arguments), None))
                 raise KernelError(f"{what} of {path} fails{fault_in(path, error)}{asked}") from error
+            if not isinstance(made, gives):
+                wanted = "inputs by name" if gives is Mapping else "input sets, each by name"
+                raise KernelError(f"{what} of {path} must return {wanted}, not {made!r:.60}")
+            return made
 
         return called
 
@@ -83,10 +89,12 @@ def _guarded(kernel: Kernel, path: Path) -> Kernel:
             for name, function in kernel.conventions.items()
         },
         steps=guarded("steps", kernel.steps),
-        arguments=guarded("arguments", kernel.arguments),
-        corners=guarded("corners", kernel.corners),
-        sample=guarded("sample", kernel.sample),
-        long_sample=guarded("long_sample", kernel.long_sample) if kernel.long_sample is not None else None,
+        arguments=guarded("arguments", kernel.arguments, gives=Mapping),
+        corners=guarded("corners", kernel.corners, gives=Iterable),
+        sample=guarded("sample", kernel.sample, gives=Mapping),
+        long_sample=guarded("long_sample", kernel.long_sample, gives=Mapping)
+        if kernel.long_sample is not None
+        else None,
         valid=guarded("valid", kernel.valid) if kernel.valid is not None else None,
         program=guarded("the program", kernel.program, Exception) if kernel.program is not None else None,
     )

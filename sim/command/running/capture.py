@@ -46,6 +46,8 @@ def capture_calls(
         return
     chosen = chosen_kernel(kernel, mode)
     made = chosen_vectors(chosen, vectors, seed)
+    if object_file is None and not chosen.sources:
+        fail(f"{chosen.title} has no sources: there is no code to call; --object gives some")
     source = object_file or chosen.sources[0]
     flags = (optimisation_flag(opt), *chosen.flags, *compile_flags(march, cflags, include))
     image = open_kernel(chosen, source, *flags)

@@ -273,6 +273,11 @@ def _prove_kernel(
     known: frozenset[str], seconds: float, processes: int, no_cache: bool, same: bool, is_prototype: bool,
     all_lengths: bool, as_json: bool, reproduce: str, given: GivenKernel, code: Mapping[str, object],
 ) -> None:  # fmt: skip
+    if not jobs:
+        fail(
+            f"{kernel.title} has no sources: there is nothing to prove; --program takes its program, if it has one",
+            USAGE,
+        )
     names = [" ".join([job.name, *job.flags[:1]]) for job in jobs]
     builds = {
         name: None if job.source is None else open_kernel(job.of(kernel), job.source, *job.flags)
