@@ -752,6 +752,9 @@ GRID = np.arange(-600, 600, dtype=np.int32).reshape(40, 30)
 def test_a_multiplier_one_off_is_a_hint() -> None:
     found = sim.explain(requantized(GRID, HALF + 1, 3), accumulators=GRID, multiplier=HALF, shift=3)
     assert any(hint.startswith("with a multiplier one more, double_rounding gives all") for hint in found.hints)
+    large = GRID[::10] * 1_700_000
+    found = sim.explain(requantized(large, 999, 3), accumulators=large, multiplier=1000, shift=3)
+    assert any(hint.startswith("with a multiplier one less, double_rounding gives all") for hint in found.hints)
 
 
 def test_an_output_stored_in_the_other_order_is_a_hint() -> None:

@@ -13,6 +13,7 @@ import pytest
 from sim.explanation.of_kernel.requantization import (
     KernelLanes,
     Roles,
+    _Constants,
     is_number,
     requantization_of,
     requantized,
@@ -266,3 +267,8 @@ def test_no_more_conventions_are_tried_than_are_asked_for() -> None:
     count = sum(one.family.name == "scaling" for one in CONVENTIONS.values())  # those of the first reading
     found = {most: requantization_of(lanes, golden, np.zeros(0, np.int64), most) for most in (count - 1, count, None)}
     assert [one is not None for one in found.values()] == [False, True, True]
+
+
+def test_a_constant_of_the_code_may_be_a_zero_point_of_bytes_with_either_sign() -> None:
+    found = _Constants([128, 129, 255, 256, 0, -5]).zero_points
+    assert sorted(map(int, found)) == [-128, -5, 5, 128, 129, 255]

@@ -63,6 +63,26 @@ def test_the_one_accumulator_of_2_to_the_32_that_differs_is_found(search: Accumu
     assert [(told.operands, told.first, told.other) for told in apart.directed] == [({"accumulator": only}, 1, 0)]
 
 
+@dataclass(frozen=True, eq=False)
+class StepFrom(StepAt):
+    """From one level to the next."""
+
+    level: int = 0
+
+    def run(self, operands: Operands) -> Integers:
+        return self.level + super().run(operands)
+
+
+@pytest.mark.parametrize("level", [-128, 126])
+def test_what_differs_at_the_lowest_or_the_highest_level_alone_is_found(search: AccumulatorSearch, level: int) -> None:
+    limits = Limits(("saturated",), -128, 127, np.dtype(np.int8))
+    one, other = (Candidate(StepFrom(first, level=level), limits) for first in (123456789, 123456790))
+    apart = search(one, other)
+    assert [(told.operands, told.first, told.other) for told in apart.directed] == [
+        ({"accumulator": 123456789}, level + 1, level)
+    ]
+
+
 def test_equality_is_claimed_of_all_accumulators_where_thresholds_agree(search: AccumulatorSearch) -> None:
     apart = search(candidate(123456789), candidate(123456789))
     assert (apart.directed, apart.is_all) == ((), True)

@@ -19,6 +19,7 @@ from sim.check.repair.rounded_once import rounded_once
 from sim.check.repair.tables import other_elements
 from sim.check.repair.wider import wider
 from sim.toolchain.dwarf.code_lines import SourceLine
+from support import code_of_lines
 from support.code_of_lines import START, Segment, Symbol, code_of
 from support.one_instruction import State, elements, left_by, register_of
 
@@ -128,6 +129,15 @@ def test_what_computes_with_cut_numbers_is_right_with_whole_ones(kind: str) -> N
     assert right
     assert {change.says for change in right[0]} == {"not cut", "of what was not cut"}
     assert right[0][-1].pc == last
+
+
+def test_what_the_first_instruction_of_2048_bytes_keeps_is_found_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is kept lowest of all.  A word that is not negative is whole when it is extended: its half is as before."""
+    monkeypatch.setattr(code_of_lines, "START", 0x800)
+    code = code_of([("sxtw x1, w2", 1), ("asr x0, x1, #1", 2)])
+    for number in (1, 7, 2**30, 2**31 - 1):
+        found = [after(code, changes, {"x2": number}) for changes in wider(code, 0x804)]
+        assert {state.registers["x0"] for state in found} == {number // 2}
 
 
 @pytest.mark.parametrize(("is_signed", "low", "high"), [(True, -128, 127), (False, 0, 255)])
