@@ -150,6 +150,16 @@ def test_what_are_no_fields_of_a_structure_is_refused() -> None:
         place({"s": {"x": 5, "y": 1 << 20}}, SeededBytes(1), at_end=False)
 
 
+def test_the_fields_of_a_structure_are_parts_of_it_each_at_its_offset() -> None:
+    memory = Memory()
+    signature = Signature((Struct("s", (("x", "int8"), ("y", "int16")), by_pointer=True),))
+    placed = Buffers(signature, [memory]).place({"s": {"x": 5, "y": -2}}, SeededBytes(1), at_end=True)
+    where = [placed[name] for name in ("s", "s.x", "s.y")]
+    assert [array.address - where[0].address for array in where] == [0, 0, 2]
+    assert [array.is_part for array in where] == [False, True, True]
+    assert memory.read(where[2].address, 2) == b"\xfe\xff"
+
+
 def test_what_an_array_is_placed_in_is_made_once_for_its_size() -> None:
     memory = Memory()
     buffers = Buffers(Signature((Pointer("a", "int8", ("n",)), ScalarArgument("n", "int64"))), [memory])

@@ -205,7 +205,7 @@ class Buffers:
                     f"the argument {pointer.rows!r} must be {rows.extents[0]} numbers from 0 to {len(addresses) - 1}"
                 )
             addresses = addresses[among.astype(np.int64)]
-        table = Pointer(TABLE + pointer.name, "uint64", (len(addresses),), nullable=True)
+        table = Pointer(TABLE + pointer.name, "uint64", (len(addresses),))
         return self._place(table, {table.name: addresses}, undefined, at_end)
 
     def _place(self, pointer: InMemory, arguments: Inputs, undefined: UndefinedBytes, at_end: bool) -> PlacedArray:
