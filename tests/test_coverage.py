@@ -62,6 +62,13 @@ def test_a_branch_has_two_outcomes(values: list[int], outcomes: int) -> None:
     assert (sum(branches.values()), len(branches)) == (outcomes, 2)
 
 
+def test_a_branch_is_named_by_its_line_and_the_line_that_it_goes_to() -> None:
+    """From the condition past the statement under it."""
+    for name in covered([1]).branches:
+        line, _, to, target, *_ = name.split()
+        assert (line.partition(":")[2], to, target.partition(":")[2]) == ("4", "to", "6")
+
+
 def test_a_line_is_met_if_some_build_meets_it() -> None:
     builds = [Coverage({"a.c:1": True, "a.c:2": False}, {}), Coverage({"a.c:2": True, "a.c:3": False}, {})]
     share = share_of_lines(builds)

@@ -82,6 +82,14 @@ def test_the_part_of_a_store_that_the_emulator_did_before_it_faulted_is_put_back
     assert lockstep.emulator.memory.read(OTHER, 0x1000) == bytes(0x1000)
 
 
+def test_what_the_emulator_wrote_beside_the_store_that_faulted_is_found() -> None:
+    """str q0, [x1] over the end of memory; the emulator begins 16 bytes earlier with stp q0, q1, [x2]."""
+    begin = OTHER + 0x1000 - 8
+    lockstep = prepared(genuine, [NOP, 0x3D800020], [NOP, 0xAD000440], x1=begin, x2=begin - 16)
+    lockstep.machine.v[0] = lockstep.machine.v[1] = (1 << 128) - 1
+    assert verdict(lockstep) == f"1 memory byte {begin - 16:#x}"
+
+
 def test_a_byte_that_changes_behind_the_hook_is_found_where_both_fault() -> None:
     code = [NOP, NOP, STP_Q0_Q1_X1]
     lockstep = prepared(genuine, code, code, Careless(DATA + 8), x1=READ_ONLY)

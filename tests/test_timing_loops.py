@@ -68,6 +68,10 @@ def test_a_branch_to_itself_is_a_loop() -> None:
     assert texts(body_in_text("nop\n.Lt: b .Lt\n nop\n ret")) == ["b"]
 
 
+def test_code_without_a_branch_is_one_body_and_none_of_several() -> None:
+    assert body_in_text("ldr d0, [x0], #8\nadd v0.8b, v0.8b, v1.8b").of_loops == 1
+
+
 def test_a_body_without_a_branch_is_repeated_as_a_whole() -> None:
     loop = loop_in("ldr d0, [x0], #8\nadd v0.8b, v0.8b, v1.8b\nstr d0, [x1, #8]!")
     assert (strides(loop), loop.body[-1].taken) == ([8, 8], False)

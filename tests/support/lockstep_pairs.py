@@ -68,4 +68,5 @@ WRITES = [
     ),
     ("more than the machine", [STR_W4_X1, NOP, NOP], [STR_X4_X1, NOP, NOP], f"0 memory byte {DATA + 4:#x}"),
     ("nothing", [NOP, NOP, STR_X4_X1], [NOP, NOP, NOP], f"2 memory byte {DATA:#x}"),
+    ("not what is there already", [NOP, STR_X5_X2, NOP], [NOP, NOP, NOP], f"1 memory byte {OTHER:#x}"),
 ]
