@@ -15,11 +15,11 @@ import pytest
 from isa.decode import decode
 from isa.evaluate.exact import Occurrence
 from isa.evaluate.smt import Solver, SolverMissing
-from isa.lane import Int, Place
+from isa.lane import Int, Lane, Place
 from isa.rows import TABLE
 from long.planted.held_out.kernels import CORPUS
 from sim.call.prepared import Repeater
-from sim.check.aim import classes, demand
+from sim.check.aim import classes, demand, solving
 from sim.check.aim.aiming import aim
 from sim.check.aim.classes import EXECUTIONS, ClassesMet, goals_of
 from sim.check.aim.demand import IN_ALL, ROUNDS
@@ -257,6 +257,24 @@ def test_all_goals_together_have_so_many_rounds_of_the_solver(monkeypatch: pytes
     goals = [Goal(pc, ()) for pc in range(2 * IN_ALL // ROUNDS)]
     demand.sought(kernel_of(), image_of("ret"), [{}], goals, lambda *_: ())
     assert (max(given), sum(given)) == (ROUNDS, IN_ALL)
+
+
+def test_the_questions_of_a_goal_share_its_rounds_of_the_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+
+    class Undecided:
+        searched = 3
+
+        def __init__(self, until: float, rounds: int) -> None:
+            given.append(rounds)
+
+        def check(self, *question: Lane) -> None:
+            pass
+
+    monkeypatch.setattr(solving, "Solver", Undecided)
+    nothing: Any = None
+    assert solving._sought(nothing, [(), (), ()], 10, is_open=False) == Sought(None, False, 9)
+    assert given == [10, 7, 4]
 
 
 def test_what_changes_in_a_loop_may_be_anything() -> None:
