@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from rich.console import Console
 
 import isa.decode
 from isa import decode_word
+from sim.call.call import CallResult, ProgramKernel
 from sim.check import Job, Report, call_kernel, check_job, check_kernel, make_vectors
 from sim.check.aim.aiming import aim
 from sim.check.check import jobs_of
@@ -169,6 +171,19 @@ def test_a_call_gives_what_the_golden_reference_gives(job: Job) -> None:
     wanted = KERNEL.expected(CASE)["output"].tolist()
     outputs = call_kernel(KERNEL, job, CASE).outputs
     assert {engine: arrays["output"].tolist() for engine, arrays in outputs.items()} == dict.fromkeys(outputs, wanted)
+
+
+def test_a_call_has_the_seed_of_a_check_where_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    class Noting(ProgramKernel):
+        def call(self, arguments: Inputs, seed: int) -> CallResult:
+            seeds.append(seed)
+            return super().call(arguments, seed)
+
+    monkeypatch.setattr("sim.check.kernel.ProgramKernel", Noting)
+    call_kernel(KERNEL, Job(None, ()), CASE)
+    assert seeds == [signature(check_kernel).parameters["seed"].default]
 
 
 def test_a_kernel_is_timed_on_each_core_for_each_call() -> None:
