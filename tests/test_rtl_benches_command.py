@@ -68,7 +68,7 @@ def test_all_are_every_operator_and_every_unit_and_core_with_all_lanes_and_profi
     assert len(jobs) == len(OPERATORS) + len({*UNITS, *CORES}) * 3 * 2 + len(between)
     titles = {f"{name}, 4 lanes, {profile} stages" for name, profile in between}
     assert titles == {job.title for job in jobs if job.title.endswith("stages")}
-    assert len(titles) == 13
+    assert len(titles) == 14
 
 
 def test_a_number_of_stages_is_a_profile_and_is_called_by_its_name_where_it_has_one() -> None:
