@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 
 from sim.timing.analysis.attribution import Charge, charge_of, charged, grouped, life
-from sim.timing.analysis.reasons import Activity, ReasonGroup
+from sim.timing.analysis.reasons import Activity, ReasonGroup, reason_of
 from sim.timing.analysis.top_down import pipe_uses, top_down
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import schedule
-from sim.timing.model.schedule import Schedule, Stage, StallKind
+from sim.timing.model.schedule import NO_STALL, Schedule, Stage, StallKind
 from support.random_schedules import Case, Order, cases
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
@@ -159,6 +159,11 @@ def test_a_stream_that_the_front_end_limits_is_charged_to_its_width() -> None:
     apart = [f"add v{number % 8}.4s, v9.4s, v9.4s" for number in range(100)]
     groups = top_down(schedule(stream_of(*apart), small_core("out", classes={ADD: {"uses": "A|B|M"}}))).groups
     assert groups[ReasonGroup.WIDTH] == 49
+
+
+def test_what_waits_for_nobody_has_no_cause() -> None:
+    found = schedule(stream_of("add v0.4s, v1.4s, v1.4s"), small_core())
+    assert reason_of(found, Activity.ENTRY, NO_STALL).cause is None
 
 
 def test_a_full_reorder_buffer_is_a_reason_of_its_own() -> None:
