@@ -213,6 +213,11 @@ class Instruction:
         return self.pattern.is_branch
 
     @property
+    def is_call(self) -> bool:
+        """Whether it is a branch that leaves in x30 where to come back to."""
+        return self.is_branch and Place("x", 30) in self.places_written
+
+    @property
     def traps(self) -> bool:
         """Whether it raises an exception on purpose and so ends a run."""
         return self.pattern.traps

@@ -189,3 +189,18 @@ def test_replacing_leaves_the_other_forms() -> None:
     replaced = TABLE.replacing("add x,x,x", nothing)
     changed = [key for key, form in TABLE.forms.items() if replaced.forms[key].body is not form.body]
     assert changed == [("add", "x,x,x")]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_call"),
+    [
+        ("bl #0x10", True),
+        ("blr x3", True),
+        ("b #0x10", False),
+        ("br x30", False),
+        ("ret", False),
+        ("mov x30, x1", False),
+    ],
+)
+def test_a_call_is_a_branch_that_leaves_where_to_come_back_to(text: str, is_call: bool) -> None:
+    assert TABLE.instruction(*text.partition(" ")[::2]).is_call == is_call

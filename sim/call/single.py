@@ -190,11 +190,12 @@ def _json(text: str) -> Any:
 def array_of(dtype: str, value: Any) -> np.ndarray[Any, Any]:
     """The array of that dtype that lists of JSON, or a number, are.  Raises ValueError, TypeError, ArithmeticError."""
     kinds, noun = ((int, bool, float), "numbers") if np.dtype(dtype).kind == "f" else ((int, bool), "integers")
-    if not all(type(number) in kinds for number in np.array(value, object).ravel()):
+    numbers = np.array(value, object).ravel()
+    if not all(type(number) in kinds for number in numbers):
         raise ValueError(f"it must be {noun} for {dtype}, in lists of one length")
     if np.dtype(dtype).kind in "iu":
         info = np.iinfo(dtype)
-        outside = [number for number in np.array(value, object).ravel() if not info.min <= number <= info.max]
+        outside = [number for number in numbers if not info.min <= number <= info.max]
         if outside:
             raise ValueError(f"{outside[0]} is outside of {dtype}, which holds {info.min}..{info.max}")
     try:

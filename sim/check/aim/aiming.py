@@ -310,7 +310,9 @@ class _Target:
 
         examples = self._examples({goal.pc for goal in goals})
         impossible = sought(self._kernel, self._image, examples, goals, confirm)
-        self._no_mistakes = self._changing_nothing(hidden.values())
+        is_weak = self._weakness()
+        doubtful = [one for one in hidden.values() if is_weak(one.pc) and not self._shown[one]]
+        self._no_mistakes = changing_nothing(self._kernel, self._image, doubtful) if doubtful else set()
         self.classes.exclude(impossible if has_one_shape(self._kernel) else self._never_at_any_length(impossible))
         return useful
 
@@ -319,12 +321,6 @@ class _Target:
         power = Power(mistakes=self.mistakes(""))
         blind = power.blind_lines
         return lambda pc: not power.is_enough or self._image.place_of(pc) in blind
-
-    def _changing_nothing(self, hidden: Iterable[Mistake]) -> set[Mistake]:
-        """The mistakes that change nothing whatever the inputs are, where the check would be weak."""
-        is_weak = self._weakness()
-        doubtful = [mistake for mistake in hidden if is_weak(mistake.pc) and not self._shown[mistake]]
-        return changing_nothing(self._kernel, self._image, doubtful) if doubtful else set()
 
     def _never_at_any_length(self, impossible: Collection[Goal]) -> set[Goal]:
         """Of the goals those that no input meets, where the check would be weak."""

@@ -111,7 +111,7 @@ class Ranges:
                 if None in numbers:
                     return None
                 targets = [number for number in numbers if number is not None]
-        if instruction.is_branch and Place("x", 30) in instruction.places_written:  # what a call leaves is not known
+        if instruction.is_call:  # what a call leaves is not known
             return [(target, {}) for target in (*targets, pc + 4)]
         return [(target, after) for target in targets]
 

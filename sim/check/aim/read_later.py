@@ -40,7 +40,6 @@ Bits = Mapping[Place, int]
 """Of registers the bits that count, as a mask; one that is not there counts in none."""
 ALL: Final = -1
 _PC, _NZCV, _FPSR = Place("pc"), Place("nzcv"), Place("fpsr")
-_LINK: Final = Place("x", 30)
 _LOST_AT_RETURN: Final = frozenset(
     [_NZCV, _FPSR, *(Place("x", n) for n in range(8, 18)), *(Place("v", n) for n in range(16, 32))]
 )
@@ -61,7 +60,9 @@ class BitsReadLater:
         returns = kernel.signature.returns or kernel.signature.returned is not None
         self._lost = _LOST_AT_RETURN if returns else _LOST_AT_RETURN | _RESULTS
         following, instructions = _reached(image, entry, range(2**64))
-        if any(map(_is_call, instructions.values())):  # then a return may be one from a function that was called
+        if any(
+            one.is_call for one in instructions.values()
+        ):  # then a return may be one from a function that was called
             following, instructions = _reached(image, entry, range(entry, entry + size))
         self._following, self._instructions = following, instructions
         places = {place for one in instructions.values() for place in (*one.places_read, *one.places_written)}
@@ -104,7 +105,7 @@ class BitsReadLater:
 
     def _read_by(self, instruction: Instruction, after: Bits) -> Bits:
         """The bits that count before an instruction, by those behind it."""
-        if _is_call(instruction):  # what a function reads is not known
+        if instruction.is_call:  # what a function reads is not known
             return self._every
         wanted = list[tuple[Lane, int]]()
         for write in _computed_once(instruction):
@@ -145,10 +146,6 @@ def _reached(image: Image, entry: int, within: range) -> tuple[dict[int, tuple[i
     return Flow(instruction_at).following(entry), found
 
 
-def _is_call(instruction: Instruction) -> bool:
-    return instruction.is_branch and _LINK in instruction.places_written
-
-
 @lru_cache(1 << 12)
 def _computed_once(instruction: Instruction) -> tuple[Write, ...]:
     """What an instruction writes, with numbers for what depends on nothing, such as the count of a shift."""
@@ -161,13 +158,13 @@ def _computed_once(instruction: Instruction) -> tuple[Write, ...]:
 def bits_read(wanted: Iterable[tuple[Lane, int]]) -> Bits:
     """On which bits of registers these bits of expressions depend, and on which their loads."""
     count: dict[Lane, int] = {}
-    for lane, bits in wanted:
-        count[lane] = count.get(lane, 0) | bits
     found: dict[Place, int] = {}
 
     def want(lane: Lane, bits: int) -> None:
         count[lane] = count.get(lane, 0) | bits
 
+    for lane, bits in wanted:
+        want(lane, bits)
     for node in reversed([*operands_first([*count])]):
         bits = _within(node, count.get(node, 0))
         if isinstance(node, Read):

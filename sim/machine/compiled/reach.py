@@ -51,7 +51,7 @@ def reach(entry: int, inside: range, stops: Collection[int], decode: Decode, mos
                 break
             if instruction.is_branch:
                 next_pcs = targets(instruction, pc)
-                if Place("x", 30) in instruction.places_written:  # a call, which returns behind it
+                if instruction.is_call:  # it returns behind it
                     next_pcs |= {pc + 4}
                 if instruction.form.mnemonic == "br" or maybe:
                     maybe.insert(0, pc + 4)

@@ -45,7 +45,7 @@ class Flow:
             yield EXIT
             return
         target = next((w.lanes[0] for w in instruction.writes if w.place == Place("pc")), None)
-        if target is None or Place("x", 30) in instruction.places_written:
+        if target is None or instruction.is_call:
             yield pc + 4
             return
         if not isinstance(target, Pick):

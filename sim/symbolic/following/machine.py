@@ -192,7 +192,7 @@ class SymbolicMachine:
             raised = self.s.made(Read(Place(RAISED, self.executed), 0, 255))
             low, high = cut(state.registers[FPSR], 0, 8), cut(state.registers[FPSR], 8, 24)
             state.registers[FPSR] = (BitPiece(raised, 0, 8), *high) if low else high
-        if instruction.is_branch and Place("x", 30) in instruction.places_written:
+        if instruction.is_call:
             state.returns = (*state.returns, state.pc + 4)
         return target
 
