@@ -10,6 +10,7 @@ import re
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from ctypes import c_uint8
 from pathlib import Path
 from struct import pack
 from typing import NamedTuple
@@ -127,6 +128,14 @@ def test_registers_that_are_not_found_in_memory_are_read_through_unicorn(
     assert run(case, patience=0)[1:] == run(case, NO_COMPILER)[1:]
 
 
+@pytest.mark.parametrize("case", CASES[1::5], ids=lambda case: case.name)
+def test_without_the_flag_of_a_known_program_counter_the_same_is_found(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "flag_of_known_pc", lambda _: None)
+    assert run(case, patience=0)[1:] == run(case, NO_COMPILER)[1:]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "fpcr"), [(1, 0), (2, FZ | 1 << 22)])
 def test_random_code_with_faults_comes_to_the_same(seed: int, fpcr: int) -> None:
@@ -178,7 +187,7 @@ def edit(monkeypatch: pytest.MonkeyPatch) -> Edit:
     return make
 
 
-BEGIN = "  Lockstep *L = data;\n  if (L->why == GOES_ON) {"
+BEGIN = "  Lockstep *L = data;\n  if (L->pc_is_known)"
 BYTE_7 = "*emulated(L, 0x20007, 1) = 7;"
 """A byte of the emulator's memory, of those that a store wrote, becomes another."""
 AFTER_STORE = ("driver.c", BEGIN, BEGIN.replace("data;", f"data;\n  if (pc == 0x10004) {BYTE_7}"))
@@ -207,7 +216,7 @@ class Mistake(NamedTuple):
     case: str
 
 
-VECTORS, GENERAL, NEXT = "for (int i = 0; i < V; i++) {", "i < X; i++) other |=", "&L->theirs.stores[L->theirs.count++]"
+VECTORS, GENERAL, NEXT = "i < V; i++) pairs |=", "i < X; i += 2) pairs |=", "&L->theirs.stores[L->theirs.count++]"
 SIZE = "store->size = (uint64_t)size;"
 MISTAKES = (
     Mistake("the last vector not compared", VECTORS, VECTORS.replace("V;", "V - 1;"), "v31"),
@@ -344,6 +353,31 @@ def test_a_pointer_of_one_emulator_that_is_none_in_the_next_is_passed_over(
     assert in_place.registers_in_place(Emulator()) is not None
     monkeypatch.setattr(in_place, "_layouts", lambda: (nowhere,))
     assert in_place.registers_in_place(Emulator()) is None
+
+
+def test_the_flag_of_a_known_program_counter_is_what_setting_it_sets_and_a_run_clears() -> None:
+    emulator = Emulator()
+    at = in_place.flag_of_known_pc(emulator)
+    assert at is not None
+    flag = c_uint8.from_address(at)
+    emulator.memory.map(CODE, 4096, "rx")
+    emulator.memory.write(CODE, NOP.to_bytes(4, "little") * 2)
+    seen = []
+
+    def look(_: int) -> bool:
+        seen.append(flag.value)
+        return True
+
+    for _ in range(2):
+        emulator.pc = CODE
+        look(CODE)
+        emulator.run(max_instructions=1, before_each=look)
+    assert seen == [1, 0, 1, 0]
+
+
+def test_a_byte_that_is_not_that_flag_in_the_next_emulator_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_place, "_flag", lambda: 0)
+    assert in_place.flag_of_known_pc(Emulator()) is None
 
 
 def test_a_function_that_returns_to_many_places_is_followed_for_as_long_as_it_takes() -> None:

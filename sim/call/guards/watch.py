@@ -6,7 +6,6 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 
 from isa.instruction import Instruction
 from sim.call.guards.bounds import NOT_THERE, AccessBounds, Breach
@@ -174,14 +173,13 @@ class Watch:
         if self.platform_register is not None:
             said = "writes x18, a temporary register on Linux, which other platforms reserve (AAPCS64 6.1.1)"
             instruction, pc = self.platform_register
-            note = self._finding(Breach("platform register", said, "x18"), instruction.text, pc)
-            yield replace(note, harmless=True)
+            yield self._finding(Breach("platform register", said, "x18"), instruction.text, pc, harmless=True)
 
     def _placed(self, step: Step, breach: Breach) -> GuardFinding:
         return self._finding(breach, step.instruction.text, step.pc)
 
-    def _finding(self, breach: Breach, instruction: str, pc: int) -> GuardFinding:
-        once = f"; it stands {IN_FRONT}" if is_before_loop(pc, self._image) else ""
+    def _finding(self, breach: Breach, instruction: str, pc: int, harmless: bool = False) -> GuardFinding:
+        once = "" if harmless or not is_before_loop(pc, self._image) else f"; it stands {IN_FRONT}"
         return GuardFinding(
             kind=breach.kind,
             says=f"{breach.says}{once}",
@@ -192,4 +190,5 @@ class Watch:
             where=breach.where,
             first=breach.first,
             last=breach.last,
+            harmless=harmless,
         )

@@ -84,6 +84,7 @@ class Control(Structure):
         ("emulator", c_uint64), ("read_registers", c_uint64), ("stop", c_uint64), ("numbers", c_int * _NUMBERS),
         ("vectors", c_uint8 * 512), ("general", c_uint64 * 32), ("flags", c_uint64 * 4),
         ("x_in_place", c_uint64), ("v_in_place", c_uint64), ("v_stride", c_uint64),
+        ("pc_is_known", c_uint64),
         ("fpsr_mask", c_uint64), ("fpcr_mask", c_uint64),
         ("why", c_uint64), ("pending", c_uint64), ("overflowed", c_uint64), ("saturated", c_uint64),
         ("entry", c_uint64), ("left", c_uint64), ("done", c_uint64), ("qc_events", c_uint64),

@@ -47,6 +47,7 @@ typedef struct {
   const uint64_t *x_in_place; /* 0 where the emulator's registers are not found in memory */
   const uint8_t *v_in_place;
   uint64_t v_stride;
+  uint8_t *pc_is_known; /* the emulator need not search for it where it calls back; 0 where that is not found */
   uint64_t fpsr_mask, fpcr_mask;
 
   uint64_t why, pending, overflowed, saturated;
@@ -182,6 +183,14 @@ static int memory_differs(Lockstep *L) {
   return L->overflowed || count != merged(&L->theirs, theirs) || memcmp(mine, theirs, count * sizeof(Range));
 }
 
+typedef uint64_t Pair __attribute__((vector_size(16)));
+
+static Pair pair_at(const void *from) {
+  Pair pair;
+  memcpy(&pair, from, 16);
+  return pair;
+}
+
 static int registers_differ(Lockstep *L) {
   const State *S = &L->state;
   const int first = L->x_in_place ? V + X : 0;
@@ -193,14 +202,10 @@ static int registers_differ(Lockstep *L) {
   const uint64_t *x = L->x_in_place ? L->x_in_place : L->general;
   const uint8_t *v = L->x_in_place ? L->v_in_place : L->vectors[0];
   const uint64_t stride = L->x_in_place ? L->v_stride : 16;
-  uint64_t other = 0;
-  for (int i = 0; i < X; i++) other |= S->x[i] ^ x[i];
-  for (int i = 0; i < V; i++) {
-    uint64_t a[2], b[2];
-    memcpy(a, S->v[i], 16);
-    memcpy(b, v + i * stride, 16);
-    other |= (a[0] ^ b[0]) | (a[1] ^ b[1]);
-  }
+  Pair pairs = {0, 0};
+  for (int i = 0; i < X; i += 2) pairs |= pair_at(&S->x[i]) ^ pair_at(&x[i]);
+  for (int i = 0; i < V; i++) pairs |= pair_at(S->v[i]) ^ pair_at(v + i * stride);
+  uint64_t other = pairs[0] | pairs[1];
   other |= S->nzcv ^ L->flags[0] >> 28;
   other |= S->tpidr ^ L->flags[3];
   return other || (S->fpsr ^ L->flags[1]) & L->fpsr_mask || (S->fpcr ^ L->flags[2]) & L->fpcr_mask;
@@ -333,6 +338,7 @@ void record(Lockstep *L, uint64_t until) {
 void before_each(void *emulator, uint64_t pc, uint32_t size, void *data) {
   (void)size;
   Lockstep *L = data;
+  if (L->pc_is_known) *L->pc_is_known = 1;
   if (L->why == GOES_ON) {
     L->why = (uint64_t)settle(L, pc);
     if (L->why == GOES_ON) L->why = (uint64_t)advance(L, pc);

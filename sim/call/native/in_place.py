@@ -1,8 +1,10 @@
-"""Where in this process the emulator keeps its registers, so that they are compared without being copied out.
+"""Where in this process the emulator keeps its registers, so that they are compared without being copied out, and the
+flag that says that its program counter is up to date.
 
 Unicorn does not say.  They are looked for: registers are set to random numbers, and what its handle points to is
 searched for these.  What is found is confirmed with other numbers, in each emulator anew; where nothing is, registers
-are read through Unicorn, which takes several times as long and comes to the same.
+are read through Unicorn, which takes several times as long and comes to the same.  So the flag, by what sets and
+clears it.
 """
 
 from __future__ import annotations
@@ -51,6 +53,54 @@ def registers_in_place(emulator: Emulator) -> InPlace | None:
             if all(_bytes(_set(emulator, seed)) == _values(memory.fileno(), place) for seed in (1, 2)):
                 return place
     return None
+
+
+def flag_of_known_pc(emulator: Emulator) -> int | None:
+    """The address of the byte that is 1 where the program counter of an emulator that just runs is up to date, or None.
+
+    Before each instruction that has a hook it is.  Unicorn (`skip_sync_pc_on_exit`) searches for it all the same, from
+    the start of a block of up to 512 instructions, each time before it calls back for a write; not where the flag is
+    set.  The emulator has not run yet; its program counter is another one afterwards.
+    """
+    offset = _flag()
+    if offset is None:
+        return None
+    address = emulator.c_interface.handle + offset
+    with open(_MEMORY, "rb", buffering=0) as memory:
+        before = _read(memory.fileno(), 1, address)
+        emulator.pc = 0
+        return address if before + _read(memory.fileno(), 1, address) == b"\0\1" else None
+
+
+@cache
+def _flag() -> int | None:
+    """The offset behind the handle of the only byte that a program counter from outside sets, until a run that a hook
+    sends elsewhere has ended; None where it is not the only one.
+    """
+    emulator = Emulator()
+    emulator.memory.map(0, 4096, "rx")
+    emulator.memory.write(0, _EXECUTED)
+
+    def sent_and_stopped(_: int) -> bool:
+        emulator.pc = 0
+        return False
+
+    found = set(range(_HANDLE))
+    try:
+        with open(_MEMORY, "rb", buffering=0) as memory:
+
+            def keep(value: int) -> None:
+                now = _read(memory.fileno(), _HANDLE, emulator.c_interface.handle)
+                found.intersection_update(at for at, byte in enumerate(now) if byte == value)
+
+            for _ in range(3):
+                emulator.pc = 0
+                keep(1)
+                emulator.run(max_instructions=1, before_each=sent_and_stopped)
+                keep(0)
+    except OSError:  # no Linux, or one that does not let a process read itself
+        return None
+    return found.pop() if len(found) == 1 else None
 
 
 @cache

@@ -20,7 +20,7 @@ from sim.call.guards.bounds import Allowed
 from sim.call.guards.watch import Watch
 from sim.call.native.code import NativeCode
 from sim.call.native.control import Control, Stop, require_same_layout
-from sim.call.native.in_place import registers_in_place
+from sim.call.native.in_place import flag_of_known_pc, registers_in_place
 from sim.call.native.steps import driver
 from sim.emulator import CHooks, Emulator
 from sim.machine.compiled.state import unpack_into
@@ -136,6 +136,7 @@ class NativeLockstep:
         control, interface = self._control, self.emulator.c_interface
         control.emulator, control.read_registers, control.stop = interface[:3]
         control.numbers[:] = interface.registers
+        control.pc_is_known = flag_of_known_pc(self.emulator) or 0
         place = registers_in_place(self.emulator)
         if place is not None:
             control.x_in_place, control.v_in_place, control.v_stride = place
