@@ -14,7 +14,7 @@ from sim.toolchain.compilers import compiler_version
 from sim.toolchain.tools import ToolchainUnavailable, cache_directory
 
 __version__: Final = version("lanewise")
-"""Of this package, such as "0.1.0"; that of `pyproject.toml`."""
+"""Of this package, such as "1.0.0"; that of `pyproject.toml`."""
 OLDEST_PYTHON: Final = (3, 11)
 
 
