@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sim.verify.exhaust import functions
+from sim.verify.exhaust import functions, user_function
 from sim.verify.exhaust.functions import FunctionExhaustion, NumberRange, operands_of
 from sim.verify.exhaust.user_function import UserFunction
 from support.command import lanewise
@@ -212,6 +212,14 @@ def test_other_code_has_nothing_kept(make: Make, tmp_path: Path) -> None:
         run = FunctionExhaustion(UserFunction(make(source), None, ("-O1",)), tmp_path)
         assert run.done == 0
         assert list(run.run(1)) == [1 << 16]
+
+
+def test_other_semantics_of_instructions_have_nothing_kept(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code runs on the lane machine: what it made of values before its instructions were mended says nothing."""
+    before = UserFunction(make(), None, ("-O2",)).identity
+    assert UserFunction(make(), None, ("-O2",)).identity == before
+    monkeypatch.setattr(user_function, "semantics_digest", lambda: "mended")
+    assert UserFunction(make(), None, ("-O2",)).identity != before
 
 
 def test_another_mode_has_nothing_kept(make: Make, tmp_path: Path) -> None:

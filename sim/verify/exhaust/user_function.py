@@ -23,6 +23,7 @@ from sim.kernels.domain import domain_of
 from sim.kernels.kernel import Inputs, KernelError
 from sim.kernels.kernel_file import load_kernel
 from sim.kernels.signature import RETURNED, ScalarArgument
+from sim.machine.compiled.engine import semantics_digest
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE
@@ -99,7 +100,7 @@ class UserFunction:
 
     @property
     def identity(self) -> object:
-        """The code, and the golden reference and what may be given, with all of their files."""
+        """The code, what instructions do, and the golden reference and what may be given, with all of their files."""
         files = [self._file, *(file for one in (self._kernel.golden, self._kernel.valid) for file in _file_of(one))]
         if self._c_golden:
             files.append(self._c_golden[0])
@@ -107,7 +108,7 @@ class UserFunction:
         for content in (*map(Path.read_bytes, files), *(segment.data for segment in self._image.segments)):
             digest.update(hashlib.sha256(content).digest())
         named = [self._mode, self._kernel.symbol, str(self._domains), self._c_golden and self._c_golden[1]]
-        return [*named, digest.hexdigest(), version("unicorn"), version("numpy")]
+        return [*named, digest.hexdigest(), semantics_digest(), version("numpy")]
 
     def results(self, numbers: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
         """What the code and the golden reference make of them."""
