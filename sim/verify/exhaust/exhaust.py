@@ -25,7 +25,7 @@ from sim.machine.compiled.engine import semantics_digest
 from sim.processes import spread
 from sim.toolchain.kept import write_whole
 from sim.verify.exhaust.loop import LaneResult, UnequalResults, ValueBench, bench_of
-from sim.verify.exhaust.space import NotExhaustible, Space
+from sim.verify.exhaust.space import NotExhaustible, Space, space_of
 
 SAMPLES: Final = 1000
 """Registers on which C is compared with the exact evaluator."""
@@ -106,7 +106,7 @@ class Exhaustion:
     """
 
     def __init__(self, words: Sequence[int], cache: Path, seed: int, anew: bool = False) -> None:
-        self._spaces = {word: bench_of(word).space for word in words}
+        self._spaces = {word: space_of(decode(word.to_bytes(4, "little"))) for word in words}
         self._files = {word: cache / f"exhausted-{_digest(space, word)}.json" for word, space in self._spaces.items()}
         self._done = {word: set[int]() for word in words}
         if not anew:

@@ -7,7 +7,7 @@ tables anew, from the instruction's expressions, and compares.
 from __future__ import annotations
 
 from ctypes import CDLL, c_int64, c_uint32, c_uint64, c_void_p, create_string_buffer
-from functools import cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from isa.decode import decode
@@ -196,7 +196,7 @@ class _Registers:
         raise AssertionError("lanes are computed of lanes alone")
 
 
-@cache
+@lru_cache(2)
 def bench_of(word: int) -> ValueBench:
-    """A bench for each word that this process is given."""
+    """The bench of a word.  Its tables are up to 72 MB, and words are tried one after the other: few are kept."""
     return ValueBench(word)
