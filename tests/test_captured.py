@@ -95,6 +95,7 @@ def test_addresses_have_64_bits_and_four_flags_are_told_from_a_whole_register(da
 def test_of_a_long_value_eighty_characters_are_told(data: Bytes) -> None:
     assert refused(data, entry="x" * 100) == f"entry must be a number, not '{'x' * 79}"
     assert refused(data, regs={"y" * 100: 0}) == f"regs has no register '{'y' * 79}"
+    assert refused(data, mem=[[0, "z" * 100]]) == f"calls.npz has no key '{'z' * 79}"
 
 
 @pytest.mark.parametrize(
@@ -190,6 +191,26 @@ def test_a_key_of_more_bytes_than_there_may_be_is_not_unpacked(tmp_path: Path, m
     assert str(caught.value) == f"the key 'zeros' of calls.npz has more than {size - 1} bytes"
 
 
+def test_a_member_that_is_no_array_has_no_more_bytes_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "calls.npz", "w") as archive:
+        archive.writestr("raw", b"12345")
+    assert Bytes(tmp_path / "calls.npz")["raw"] == b"12345"
+    monkeypatch.setattr("sim.call.captured.MAX_CALL_BYTES", 4)
+    with pytest.raises(CaptureError, match=r"^the key 'raw' of calls\.npz has more than 4 bytes$"):
+        Bytes(tmp_path / "calls.npz")["raw"]
+
+
+def test_a_key_that_is_named_again_and_again_has_all_of_its_bytes_each_time(
+    data: Bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim.call.captured.MAX_CALL_BYTES", PAGE)
+    page, twice = f"hex:{'00' * (PAGE - 3)}", [[0, "three"], [0, "three"]]
+    assert len(read(data, mem=[[0, page], [0, "three"]], outputs=[[0, 3, "three"]]).memory) == 2
+    assert refused(data, mem=[[0, page], *twice]) == f"mem has more than {PAGE} bytes together"
+    outputs = [[0, PAGE - 3, page], *([at, 3, key] for at, key in twice)]
+    assert refused(data, outputs=outputs) == f"outputs has more than {PAGE} bytes together"
+
+
 def test_a_call_is_chosen_by_its_id_or_is_the_only_one(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
 
@@ -210,3 +231,8 @@ def test_a_call_is_chosen_by_its_id_or_is_the_only_one(tmp_path: Path) -> None:
     write("[]", "{}")
     faults = "; line 1: a call is a JSON object, not list; line 2: the call has no 'id'"
     assert (why(None), why("c")) == (f"{path} has no call{faults}", f"{path} has no call 'c'{faults}")
+    write(*["[]"] * 5)
+    lines = "".join(f"; line {number}: a call is a JSON object, not list" for number in (1, 2, 3))
+    assert why("c" * 100) == f"{path} has no call '{'c' * 79}{lines}; and 2 lines more"
+    write(LEAST | {"id": "line 2"}, LEAST | {"id": "b", "entry": 9}, LEAST | {"id": "c", "entry": 10})
+    assert (chosen_call(path, "line 2").entry, chosen_call(path, "line 3").entry) == (0x1000, 10)

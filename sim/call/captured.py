@@ -22,13 +22,15 @@ from sim.machine.memory import PAGE
 from sim.machine.registers import as_fpcr
 
 MAX_CALL_BYTES = 0x4000_0000
-"""Memory that one call may map."""
+"""Memory that one call may map, and bytes that its `mem` and its `outputs` may have."""
 MAX_LINE = 0x400_0000
 """Characters of one line."""
 IN_HEX: Final = "hex:"
 """What a key begins with that is the bytes themselves, for writers that have no ZIP."""
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _FINAL_LENGTHS = {"x": 31, "v": 32}
+_TOLD: Final = 3
+"""Lines that are no calls of which a sentence says why."""
 
 
 class CaptureError(LanewiseError):
@@ -100,13 +102,14 @@ class Bytes:
         if not self._is_there:
             raise CaptureError(f"cannot read {self._path}: there is no such file; it must be the .npz beside the calls")
         if key not in self._arrays.files:
-            raise CaptureError(f"{self._path.name} has no key {key!r}")
-        if self._sizes.get(f"{key}.npy", 0) > MAX_CALL_BYTES:
-            raise CaptureError(f"the key {key!r} of {self._path.name} has more than {MAX_CALL_BYTES} bytes")
+            raise CaptureError(f"{self._path.name} has no key {key!r:.80}")
+        member = key if key in self._sizes else f"{key}.npy"  # as numpy looks for it
+        if self._sizes[member] > MAX_CALL_BYTES:
+            raise CaptureError(f"the key {key!r:.80} of {self._path.name} has more than {MAX_CALL_BYTES} bytes")
         try:
-            return np.ascontiguousarray(self._arrays[key]).tobytes()
+            return np.ascontiguousarray(self._arrays[member]).tobytes()
         except Exception as error:  # a damaged member raises whatever zipfile, zlib or numpy met first
-            raise CaptureError(f"the key {key!r} of {self._path.name} cannot be read: {_reason(error)}") from None
+            raise CaptureError(f"the key {key!r:.80} of {self._path.name} cannot be read: {_reason(error)}") from None
 
 
 def _reason(error: Exception) -> str:
@@ -153,16 +156,23 @@ def read_line(number: int, text: str, data: Bytes) -> CapturedLine:
 def chosen_call(file: Path, name: str | None) -> CapturedCall:
     """The first call of that id in a file, or the one on "line 3", or its only one.  Raises CaptureError."""
     texts, data = list(read_lines(file)), Bytes(file.with_suffix(".npz"))
-    lines = [read_line(number, text, data) for number, text in texts]
-    calls = [line.call for line in lines if line.call is not None and name in (None, line.call.name)]
-    if not calls and (numbered := re.fullmatch(r"line (\d+)", name or "")):
-        calls = [line.call for line in lines if line.call is not None and line.number == int(numbered[1])]
-    if not calls:
-        faults = "".join(f"; {line.error}" for line in lines if line.error)
-        raise CaptureError(f"{file} has no call" + (f" {name!r}" if name else "") + faults.split("\n")[0])
-    if len(calls) > 1 and name is None:
-        raise CaptureError(f"{file} has {len(calls):,} calls: name one with --call, such as {calls[0].name!r}")
-    return calls[0]
+    first, on_line, count, faults = None, None, 0, list[str]()
+    for line in (read_line(number, text, data) for number, text in texts):  # one at a time: each may have a gibibyte
+        if line.call is None:
+            faults.append(line.error)
+        elif name is None:
+            first, count = first or line.call, count + 1
+        elif line.call.name == name:
+            return line.call
+        elif name == f"line {line.number}":
+            on_line = line.call
+    if first is not None and count > 1:
+        raise CaptureError(f"{file} has {count:,} calls: name one with --call, such as {first.name!r}")
+    if (found := first or on_line) is not None:
+        return found
+    more = f"; and {len(faults) - _TOLD} lines more" if len(faults) > _TOLD else ""
+    told = "".join(f"; {fault}" for fault in faults[:_TOLD]) + more
+    raise CaptureError(f"{file} has no call" + (f" {name!r:.80}" if name else "") + told)
 
 
 def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
@@ -172,7 +182,9 @@ def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
     entry, ret = _number(found["entry"], "entry", 64), _number(found["ret"], "ret", 64)
     maps = _maps(found["maps"])
     rows = _rows(found["mem"], "mem", 2)
-    memory = tuple((_number(at, "an address of mem", 64), data[str(key)]) for at, key in rows)
+    memory = tuple(
+        (_number(at, "an address of mem", 64), content) for (at, _), content in _with_bytes(rows, "mem", data)
+    )
     registers = _registers(found)
     try:
         fpcr = as_fpcr(_number(found.get("fpcr", 0), "fpcr", 32))
@@ -182,11 +194,11 @@ def _call(found: dict[str, Any], data: Bytes) -> CapturedCall:
     tpidr = _number(found.get("tpidr", 0), "tpidr", 64)
     nzcv = _flags(found["nzcv"]) if found.get("nzcv") is not None else None
     outputs = []
-    for at, size, key in _rows(found.get("outputs", []), "outputs", 3):
+    rows = _rows(found.get("outputs", []), "outputs", 3)
+    for (at, size, key), content in _with_bytes(rows, "outputs", data):
         address, length = _number(at, "an address of outputs", 64), _number(size, "a length of outputs", 64)
-        content = data[str(key)]
         if len(content) != length:
-            raise CaptureError(f"the output at {address:#x} has {length} bytes, its key {key!r} has {len(content)}")
+            raise CaptureError(f"the output at {address:#x} has {length} bytes, its key {key!r:.80} has {len(content)}")
         outputs.append(Expected(address, content))
     final = _final(found.get("final") or {})
     instructions = _number(found["insns"], "insns", 64) if found.get("insns") is not None else None
@@ -217,6 +229,17 @@ def _rows(value: Any, what: str, width: int) -> list[list[Any]]:
     if not isinstance(value, list) or not all(isinstance(row, list) and len(row) == width for row in value):
         raise CaptureError(f"{what} must be a list of lists of {width}")
     return value
+
+
+def _with_bytes(rows: list[list[Any]], what: str, data: Bytes) -> Iterator[tuple[list[Any], bytes]]:
+    """Rows with the bytes that their last entries name: one key of many bytes may stand in each of a million rows."""
+    left = MAX_CALL_BYTES
+    for row in rows:
+        content = data[str(row[-1])]
+        left -= len(content)
+        if left < 0:
+            raise CaptureError(f"{what} has more than {MAX_CALL_BYTES} bytes together")
+        yield row, content
 
 
 def _maps(value: Any) -> tuple[tuple[int, int, str], ...]:
