@@ -137,6 +137,8 @@ def test_an_array_comes_from_a_file_of_its_type(tmp_path: Path, monkeypatch: pyt
     assert refused(pointer, "@two.npy") == "two.npy must hold an array of int16, not several arrays"
     assert refused(pointer, "@bad.json") == "bad.json is not text in UTF-8"
     assert refused(pointer, "@empty.npy") == "empty.npy is no .npy file of numbers"
+    Path("cut.npy").write_bytes(Path("two.npy").read_bytes()[:40])
+    assert refused(pointer, "@cut.npy") == "cut.npy is no .npy file of numbers"
 
 
 class Touches:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sim.explanation.tensor_file import TensorError, read_tensor
+from sim.explanation.tensor_file import TensorError, read_arrays, read_tensor
 
 NUMBERS = np.array([[-2, 3, 4], [5, -6, 127]], np.int8)
 
@@ -48,6 +49,28 @@ def test_raw_bytes_without_a_shape_are_one_row(folder: Path) -> None:
 def test_table_of_one_column_has_one_axis(tmp_path: Path) -> None:
     (tmp_path / "column.csv").write_text("1\n2\n3\n")
     assert read_tensor(f"{tmp_path}/column.csv", "int32").tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("key", ["conv.npy", "layers.csv", "StatefulPartitionedCall:0", "BiasAdd;" * 100])
+def test_arrays_of_an_archive_have_any_names(tmp_path: Path, key: str) -> None:
+    """Those of tensors are: of fused operators all of them, some look like those of files."""
+    np.savez(tmp_path / "net.npz", a=NUMBERS, **{key: NUMBERS + 1})  # type: ignore[arg-type]  # none is `allow_pickle`
+    found = read_arrays(tmp_path / "net.npz")
+    assert {name: array.tolist() for name, array in found.items()} == {
+        "a": NUMBERS.tolist(),
+        key: (NUMBERS + 1).tolist(),
+    }
+
+
+def test_a_member_that_is_no_array_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "raw.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("raw", bytes(5000))
+    monkeypatch.setattr("sim.explanation.tensor_file.MAX_BYTES", 5000)
+    with pytest.raises(TensorError, match=r"raw\.npz holds \|S5000: give integers or floating-point numbers$"):
+        read_tensor(f"{tmp_path}/raw.npz")
+    monkeypatch.setattr("sim.explanation.tensor_file.MAX_BYTES", 4999)
+    with pytest.raises(TensorError, match=r"^the key 'raw' of .* has more than 4,999 bytes$"):
+        read_arrays(tmp_path / "raw.npz")
 
 
 def test_npz_in_npy_clothes_is_refused(folder: Path) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -214,7 +215,7 @@ def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
             array = np.load(path, allow_pickle=False)
         except OSError as error:
             raise ValueError(f"{path} cannot be read as .npy ({error.strerror})") from None
-        except (ValueError, EOFError):
+        except (ValueError, EOFError, BadZipFile):
             raise ValueError(f"{path} is no .npy file of numbers") from None
         if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype):
             raise ValueError(f"{path} must hold an array of {dtype}, not {getattr(array, 'dtype', 'several arrays')}")

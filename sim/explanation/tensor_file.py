@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any, Final
@@ -48,7 +48,10 @@ def read_tensor(text: str, default: str | None = None) -> AnyArray:
         raise TensorError(f"{path} is no file" if path.exists() else f"there is no file {path}")
     if path.stat().st_size > MAX_BYTES:
         raise TensorError(f"{path} has more than {MAX_BYTES:,} bytes")
-    array = _READERS.get(path.suffix, _raw)(path, parts, default)
+    return _numbers(path, _READERS.get(path.suffix, _raw)(path, parts, default))
+
+
+def _numbers(path: Path, array: AnyArray) -> AnyArray:
     if array.dtype.kind not in "iuf":
         raise TensorError(f"{path} holds {array.dtype}: give integers or floating-point numbers")
     return np.asarray(array)
@@ -59,7 +62,8 @@ def read_arrays(path: Path) -> dict[str, AnyArray]:
     if not path.is_file() or path.suffix != ".npz":
         raise TensorError(f"{path} is no .npz file" if path.exists() else f"there is no file {path}")
     archive = _archive(path)
-    return {key: read_tensor(f"{path}:{key}") for key in archive.files}
+    sizes = _sizes_in(archive)
+    return {key: _numbers(path, _member(path, archive, key, sizes)) for key in archive.files}
 
 
 def _npy(path: Path, parts: list[str], default: str | None) -> AnyArray:
@@ -83,10 +87,20 @@ def _npz(path: Path, parts: list[str], default: str | None) -> AnyArray:
     if key not in archive.files:
         wrong = f"has no key {key!r}" if key else f"has {len(archive.files)} arrays"
         raise TensorError(f"{path} {wrong}: give {path}:KEY, of the keys {', '.join(archive.files) or '(none)'}")
-    sizes = {info.filename: info.file_size for info in zipfile.ZipFile(path).infolist()}
-    if sizes.get(f"{key}.npy", 0) > MAX_BYTES:
+    return _member(path, archive, key, _sizes_in(archive))
+
+
+def _sizes_in(archive: np.lib.npyio.NpzFile) -> dict[str, int]:
+    """The bytes of each member, unpacked."""
+    assert archive.zip is not None  # it is open
+    return {info.filename: info.file_size for info in archive.zip.infolist()}
+
+
+def _member(path: Path, archive: np.lib.npyio.NpzFile, key: str, sizes: Mapping[str, int]) -> AnyArray:
+    member = key if key in sizes else f"{key}.npy"  # as numpy looks for it
+    if sizes[member] > MAX_BYTES:
         raise TensorError(f"the key {key!r} of {path} has more than {MAX_BYTES:,} bytes")
-    return _loaded(path, lambda: archive[key])
+    return _loaded(path, lambda: np.asarray(archive[member]))
 
 
 def _archive(path: Path) -> np.lib.npyio.NpzFile:
