@@ -162,9 +162,9 @@ def test_pointers_of_a_shared_table_may_be_the_same_and_another_input() -> None:
     given = {"rows": rows, "zero": zero, "n": 4, "k": 2}
     made = called(SHARED, SHARED_TEXT, {**given, "rows.rows": np.array([2, 2, 4, 0], np.uint32)})
     assert made["sums"] == [11, 2011, 1050, 3]
-    for wrong in ([2, 2, 5, 0], [0, 1, 2]):
+    for wrong in ([2, 2, 5, 0], [2, 2, -1, 0], [0, 1, 2]):
         with pytest.raises(KernelError, match="must be 4 numbers from 0 to 4"):
-            called(SHARED, SHARED_TEXT, {**given, "rows.rows": np.array(wrong, np.uint32)})
+            called(SHARED, SHARED_TEXT, {**given, "rows.rows": np.array(wrong, np.int64)})
 
 
 @pytest.mark.slow

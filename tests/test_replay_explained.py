@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from sim.call.captured import Bytes, CapturedCall, CaptureError, Expected, read_line, read_lines
 from sim.call.captured_arguments import inputs_of, outputs_of, recorded_memory
+from sim.check.recorded import first_wrong
 from sim.command import app as cli
-from sim.kernels import parse_prototype
+from sim.kernels import Kernel, parse_prototype
 from sim.kernels.kernel_file import load_kernel
 from sim.kernels.signature import Pointer, ScalarArgument, Signature, Struct
 
@@ -162,3 +163,19 @@ def test_what_was_not_recorded_of_an_output_is_told() -> None:
     assert made["out"].tobytes() == b"abcd"
     with pytest.raises(CaptureError, match="what 4 bytes at 0x1001 held after the call is not recorded"):
         outputs_of(call(registers={"x0": 4097}), signature, {}, recorded_memory(recorded, is_after=True))
+
+
+def test_of_several_wrong_outputs_the_first_of_the_signature_is_opened() -> None:
+    """The call returns at once: each of its outputs holds 0, and should hold 1."""
+    names, output = [f"out{number}" for number in range(8)], 0x2000
+    name, signature = parse_prototype(f"void f({', '.join(f'uint8_t {one}[1]' for one in names)})")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(), signature=signature,
+        golden=lambda _: {one: np.ones(1, np.uint8) for one in reversed(names)},
+    )  # fmt: skip
+    call = CapturedCall(
+        name="f", entry=0, ret=4, maps=((0, 4096, "rx"), (output, 4096, "rw")),
+        memory=((0, bytes.fromhex("c0035fd6")),), fpcr=0, nzcv=0, outputs=(), final={}, instructions=None,
+        registers={f"x{number}": output + 16 * number for number in range(8)},
+    )  # fmt: skip
+    assert first_wrong(kernel, [call], 10) == ("f", f"*{output:#x}:1")

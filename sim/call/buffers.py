@@ -200,7 +200,7 @@ class Buffers:
             if pointer.may_be:
                 addresses = np.append(addresses, np.uint64(placed[pointer.may_be].address))
             among = np.asarray(arguments.get(pointer.rows, ()))
-            if among.shape != rows.extents[:1] or not (among < len(addresses)).all():
+            if among.shape != rows.extents[:1] or not ((among >= 0) & (among < len(addresses))).all():
                 raise KernelError(
                     f"the argument {pointer.rows!r} must be {rows.extents[0]} numbers from 0 to {len(addresses) - 1}"
                 )

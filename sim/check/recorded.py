@@ -55,7 +55,7 @@ def first_wrong(kernel: Kernel, calls: Sequence[CapturedCall], limit: int) -> tu
             inputs, memory = inputs_of(call, kernel.signature), memory_after(call, limit)
             placed = placed_outputs(call, kernel.signature, inputs)
             outputs, expected = outputs_of(call, kernel.signature, inputs, memory), kernel.expected(inputs)
-            for name in outputs.keys() & expected.keys():
+            for name in (name for name in outputs if name in expected):  # in the order of the signature
                 for at in np.argwhere(~agreement(outputs[name], expected[name], kernel.tolerance))[:1]:
                     offset = sum(int(i) * stride for i, stride in zip(at, placed[name].strides, strict=True))
                     size = outputs[name].itemsize
