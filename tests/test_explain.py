@@ -723,6 +723,36 @@ def test_bad_input_gets_a_sentence(output: Any, given: dict[str, Any], sentence:
     assert sentence in str(error.value)
 
 
+SUM: dict[str, Any] = {"a": BYTE, "b": BYTE, "scale_a": 1.0, "scale_b": 1.0, "scale": 1.0}
+PRODUCT: dict[str, Any] = {"a": BYTE.reshape(1, 1), "b": BYTE.reshape(1, 1), "multiplier": HALF, "shift": 0}
+
+
+@pytest.mark.parametrize(
+    ("asked", "of", "names"),
+    [
+        (ONE, "accumulators", "offset_a offset_b scale_a scale_b zero_point_a zero_point_b relu"),
+        (PRODUCT, "a matrix product", "zero_point_a zero_point_b relu"),
+        (SUM, "an addition", "bias offset_a offset_b multiplier shift minimum maximum"),
+    ],
+)
+def test_what_has_no_part_in_a_question_is_refused(asked: dict[str, Any], of: str, names: str) -> None:
+    """It would be passed over: the answer would be that to another question."""
+    output, taken = (BYTE.reshape(1, 1) if asked is PRODUCT else BYTE), {"minimum": 0, "maximum": 0}
+    wrong: dict[str, Any] = {name: taken.get(name, 1) for name in names.split()} | {"bias": np.array([1])}
+    for name in names.split():
+        with pytest.raises(QuestionError) as error:
+            sim.explain(output, **asked, **{name: wrong[name]})
+        assert str(error.value) == f"a question about {of} takes no {name}"
+    with pytest.raises(QuestionError, match=" and no ".join(names.split())):
+        sim.explain(output, **asked, **{name: wrong[name] for name in names.split()})
+
+
+def test_what_is_0_or_false_is_not_given() -> None:
+    nothing: dict[str, Any] = {"offset_a": 0, "offset_b": 0, "zero_point_a": 0, "zero_point_b": 0, "relu": False}
+    asked: dict[str, Any] = {**ONE}
+    assert sim.explain(BYTE, **asked, **nothing).names == sim.explain(BYTE, **asked).names
+
+
 def test_parameters_of_an_addition_have_one_dtype() -> None:
     with pytest.raises(QuestionError, match="a is uint8 and the output int8: an addition has one dtype"):
         sim.explain(BYTE, a=BYTE.view(np.uint8), b=BYTE, scale_a=1.0, scale_b=1.0, scale=1.0)

@@ -72,7 +72,8 @@ def explain(
     theirs.  Of an addition, `scale` is that of the output.  `zero_point` is added at the end; `minimum` and `maximum`
     are the activation's bounds, and what they mean depends on the convention.
 
-    Raises QuestionError, a ValueError whose message is one sentence.
+    Raises QuestionError, a ValueError whose message is one sentence, also for a parameter that is given and has no part
+    in what is asked, such as the bounds of an addition.
 
     >>> explain(np.array([0], np.int8), accumulators=np.array([-2]), multiplier=2**30, shift=1).names[0]
     'single_rounding'
@@ -81,7 +82,14 @@ def explain(
     if (accumulators is None) == (a is None and b is None):
         raise QuestionError("give either accumulators, or a and b")
     zero = asked.checked_number("zero_point", zero_point)
-    if scale_a is not None or scale_b is not None:
+    is_sum = accumulators is None and (scale_a is not None or scale_b is not None)
+    asked.require_taken(
+        "accumulators" if accumulators is not None else "an addition" if is_sum else "a matrix product",
+        bias=bias, offset_a=offset_a or None, offset_b=offset_b or None, multiplier=multiplier, shift=shift,
+        minimum=minimum, maximum=maximum, scale_a=scale_a, scale_b=scale_b, zero_point_a=zero_point_a or None,
+        zero_point_b=zero_point_b or None, relu=relu or None,
+    )  # fmt: skip
+    if is_sum:
         return answer(_sum(checked, a, b, (scale_a, zero_point_a), (scale_b, zero_point_b), (scale, zero), relu))
     where = asked.checked_axis(axis, checked.ndim)
     channels = checked.shape[where]

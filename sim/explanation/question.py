@@ -33,6 +33,14 @@ VECTOR_BYTES: Final = 64
 """In which PyTorch adds with AVX-512."""
 
 
+_NOT_TAKEN: Final = {
+    "accumulators": ("offset_a", "offset_b", "scale_a", "scale_b", "zero_point_a", "zero_point_b", "relu"),
+    "a matrix product": ("zero_point_a", "zero_point_b", "relu"),
+    "an addition": ("bias", "offset_a", "offset_b", "multiplier", "shift", "minimum", "maximum"),
+}
+"""By what the output was computed from, the parameters that have no part in it."""
+
+
 class QuestionError(LanewiseError, ValueError):
     """Arrays or parameters that nothing can be said of; the message is one sentence."""
 
@@ -240,6 +248,12 @@ def along(vector: AnyArray, rank: int, axis: int) -> AnyArray:
     shape = [1] * rank
     shape[axis] = -1
     return vector.reshape(shape)
+
+
+def require_taken(of: str, **given: Any) -> None:
+    """Raises QuestionError for parameters that are not None and have no part in what is asked."""
+    if strange := [name for name in _NOT_TAKEN[of] if given[name] is not None]:
+        raise QuestionError(f"a question about {of} takes no {' and no '.join(strange)}")
 
 
 def checked_output(output: AnyArray) -> AnyArray:
