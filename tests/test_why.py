@@ -112,6 +112,20 @@ def test_a_long_way_is_cut(summed: Session, monkeypatch: pytest.MonkeyPatch) -> 
     assert way.steps[-1].number > way.steps[0].number
 
 
+def test_a_way_of_lanes_that_are_only_kept_is_cut_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "kept.s"
+    file.write_text("kept:\n\tmovi v1.16b, #7\n1:\tins v1.b[0], w0\n\tsubs x1, x1, #1\n\tb.ne 1b\n\tret\n.globl kept\n")
+    name, signature = parse_prototype("void kept(uint32_t value, size_t n)")
+    kernel = Kernel(name=name, symbol=name, sources=(file,), signature=signature, golden=dict)
+    session = Session(debug_kernel(kernel, Job(file, ()), {"value": 3, "n": 200}, has_golden=False))
+    session.goto_end()
+    whole = session.why("v1.b[5]")
+    assert (whole.is_cut, whole.inputs) == (False, ())
+    monkeypatch.setattr(why, "MOST", 100)
+    cut = session.why("v1.b[5]")
+    assert (cut.is_cut, len(cut.steps), cut.inputs) == (True, 0, ("v1 at the call",))
+
+
 def test_a_lane_goes_the_same_way_in_windows_of_any_size(summed: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = summed.why("result").steps
     monkeypatch.setattr(why, "_FEW", 1)

@@ -42,8 +42,8 @@ last branches.
 """
 
 
-def walk_back(timeline: Timeline, spot: Spot, most: int = MOST) -> OriginWalk:
-    """The way back from what is at a spot now; it ends where so many lanes are on it."""
+def walk_back(timeline: Timeline, spot: Spot, most: int) -> OriginWalk:
+    """The way back from what is at a spot now; it ends where so many lanes are on it, those that were kept too."""
     here = timeline.position
     way = OriginWalk(spot.first, spot.size, spot.where)
     number, together = here, _FEW
@@ -100,7 +100,8 @@ def overlapping(accesses: Array, addresses: Iterable[int]) -> Array:
 def why_of(session: Session, spot: Spot) -> LaneWay:
     """How what is at a spot now came to be."""
     here = session.position
-    found = _Way(session, walk_back(session.timeline, spot))
+    walked = walk_back(session.timeline, spot, MOST)
+    found = _Way(session, walked)
     steps = found.steps(spot)
     shown = {(step.number, step.lane) for step in steps}
     reaching = found.addresses()
@@ -110,7 +111,7 @@ def why_of(session: Session, spot: Spot) -> LaneWay:
     )
     told = LaneWay(
         spot=spot, steps=steps, inputs=tuple(found.inputs()), addresses=addresses, decisions=decisions,
-        golden=session.golden_steps(spot), is_cut=len(found.nodes) >= MOST,
+        golden=session.golden_steps(spot), is_cut=len(walked.nodes) + len(walked.copies) >= MOST,
     )  # fmt: skip
     session.goto(here)
     return replace(marked(session, told), unoptimized=_lines_unoptimized(session, told))
