@@ -274,6 +274,21 @@ def test_what_was_stopped_is_done_again_only_when_asked(folder: Path) -> None:
     assert run(folder, text, again=True).verdicts == {"agrees": 1}
 
 
+@pytest.mark.slow
+def test_a_run_that_has_only_cases_left_to_make_small_goes_on(folder: Path) -> None:
+    (folder / "round.h").write_text("#include <stdint.h>\n#define ROUND 0\n")
+    assert run(folder, CHECK).verdicts == {"differs": 1}
+    with closing(sqlite3.connect(folder / "c.sqlite")) as db:  # as where it was interrupted there
+        db.execute("UPDATE results SET smallest = ''")
+        db.commit()
+    ended = lanewise("campaign", folder / "c.toml", "--jobs", 1)
+    assert (ended.exit_code, ended.exception.__class__) == (1, SystemExit)
+    assert "1 jobs, 1 kept, 0 done now" in ended.stdout
+    with closing(sqlite3.connect(folder / "c.sqlite")) as db:
+        ((smallest,),) = db.execute("SELECT smallest FROM results")
+    assert "a = np.array([1]" in smallest
+
+
 def test_an_interrupt_and_a_worker_of_another_version_keep_what_was_done(folder: Path) -> None:
     def stopped(tasks: Iterable[JobTask]) -> Generator[tuple[JobTask, Any], None, None]:
         (task, *others) = tasks

@@ -67,7 +67,10 @@ def campaign(
         def tell(run: CampaignRun, words: str) -> None:
             nonlocal said
             passed = time.monotonic() - begun
-            line = f"{run.done / passed:,.1f} jobs/s, about {passed * max(run.ahead, 0.0) / run.behind:,.0f} s left"
+            left = (
+                passed * max(run.ahead, 0.0) / run.behind if run.behind else 0.0
+            )  # of one that only makes cases small
+            line = f"{run.done / passed:,.1f} jobs/s, about {left:,.0f} s left"
             failed = run.jobs - run.left - run.verdicts["agrees"]
             progress.update(
                 task, total=run.jobs, completed=run.jobs - run.left, description=f"{failed:,} failed; {line}"
