@@ -175,6 +175,36 @@ def test_a_job_is_another_where_a_file_that_it_reads_is(folder: Path, name: str)
     assert [job.hash for job in jobs_in(folder, text)] == [after.hash]
 
 
+@pytest.mark.parametrize("name", ["__init__.py", "exact.py", "more/__init__.py", "more/deep.py"])
+def test_a_job_is_another_where_a_package_beside_its_kernel_is(folder: Path, name: str) -> None:
+    (folder / "halving.py").write_text("from parts import exact\nimport parts.more.deep\nhalved = exact.halved\n")
+    (folder / "parts" / "more").mkdir(parents=True)
+    for empty in ("parts/__init__.py", "parts/more/__init__.py", "parts/more/deep.py"):
+        (folder / empty).write_text("")
+    (folder / "parts" / "exact.py").write_text(f"from .more import deep\n{HALVING_PY}")
+    (before,) = jobs_in(folder, CHECK)
+    changed = folder / "parts" / name
+    changed.write_text(changed.read_text() + "\n")
+    (after,) = jobs_in(folder, CHECK)
+    assert after.hash != before.hash
+
+
+@pytest.mark.parametrize("flags", ["-Imore", "-I more", "-isystem more", "-iquote more", "-include more/round.h"])
+@pytest.mark.parametrize("kernel", ["halve.py", "quantize_down"])
+def test_a_job_is_another_where_a_header_of_its_flags_is(folder: Path, flags: str, kernel: str) -> None:
+    text = f'[[check]]\nkernels = "{kernel}"\nvectors = 20\nflags = "{flags}"\n'
+    (folder / "halve.c").write_text(HALVE_C.replace('"round.h"', "<round.h>"))
+    (folder / "round.h").unlink()
+    (folder / "more").mkdir()
+    for header in ("round.h", "arm_neon.h"):
+        (folder / "more" / header).write_text("#define ROUND 1\n")
+    before = jobs_in(folder, text)
+    for header in ("round.h", "arm_neon.h"):
+        (folder / "more" / header).write_text("#define ROUND 0\n")
+    after = [job.hash for job in jobs_in(folder, text) if job.case.source != "program"]
+    assert {job.hash for job in before}.isdisjoint(after)
+
+
 def test_a_job_is_another_where_versions_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (before,) = jobs_in(folder, CHECK)
     monkeypatch.setattr("sim.campaign.plan.versions", lambda: "other")

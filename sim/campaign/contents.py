@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +34,10 @@ _CODE: Final = (".py", ".c", ".h", ".S", ".sv", ".toml")
 _INCLUDED: Final = re.compile(
     rb'^\s*(?:#\s*(?:include|include_next|import)|\.(?:include|incbin))\s*[<"]([^">\n]+)', re.M
 )
+_FOLDERS: Final = ("-I", "-iquote", "-isystem", "-idirafter")
+"""Options of compilers that name a folder of what is included."""
+INCLUDING: Final = (*_FOLDERS, "-include")
+"""Options by which a source includes what is not beside it."""
 
 
 @cache
@@ -72,7 +77,7 @@ def _digest_of(file: Path, changed: int, size: int, node: int) -> str:
 
 
 def python_files(file: Path) -> Iterator[Path]:
-    """A Python file, and those beside it that it imports, and these."""
+    """A Python file, and those in its folder and below that it imports, and these."""
     seen, waiting = set[Path](), [file]
     while waiting:
         one = waiting.pop()
@@ -80,22 +85,35 @@ def python_files(file: Path) -> Iterator[Path]:
             continue
         seen.add(one)
         yield one
-        with suppress(OSError, SyntaxError, ValueError):
+        with suppress(OSError, SyntaxError, ValueError, IndexError):
             for node in ast.walk(ast.parse(one.read_bytes())):
-                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-                names += [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-                for name in names:
-                    at = one.parent.joinpath(*name.split("."))
-                    waiting += [path for path in (at.with_suffix(".py"), at / "__init__.py") if path.is_file()]
+                for module in _imported(node, one, file.parent):
+                    waiting += [path for path in (module.with_suffix(".py"), module / "__init__.py") if path.is_file()]
+
+
+def _imported(node: ast.AST, file: Path, root: Path) -> Iterator[Path]:
+    """Where the modules of a file's import may be, without suffix, with the packages that they are in: what is imported
+    from a package may be a module of it.
+    """
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return
+    names = [alias.name.split(".") for alias in node.names]
+    folder = root
+    if isinstance(node, ast.ImportFrom):
+        names = [[*filter(None, (node.module or "").split(".")), *name] for name in names]
+        folder = file.parents[node.level - 1] if node.level else root
+    for parts in names:
+        yield from (folder.joinpath(*parts[: count + 1]) for count in range(len(parts)))
 
 
 def source_files(source: Path, flags: Sequence[str] = ()) -> Iterator[Path]:
-    """A source, and what it includes by a name that is found beside it or in the folders of `flags`, and these.
+    """A source, and what it includes by a name that is found beside it or in the folders of `flags`, and these; what
+    `flags` include before it.
 
     More than a compiler would read, where includes depend on conditions; the compiler's own headers are not among them.
     """
-    folders = [Path(flag[2:]) for flag in flags if flag.startswith("-I") and len(flag) > 2]
-    seen, waiting = set[Path](), [source]
+    folders = [Path(found) for option in _FOLDERS for found in _given(option, flags)]
+    seen, waiting = set[Path](), [source, *filter(Path.is_file, map(Path, _given("-include", flags)))]
     while waiting:
         one = waiting.pop()
         if one in seen:
@@ -106,3 +124,10 @@ def source_files(source: Path, flags: Sequence[str] = ()) -> Iterator[Path]:
             for name in _INCLUDED.findall(one.read_bytes()):
                 found = (folder / name.decode(errors="replace") for folder in (one.parent, *folders))
                 waiting += [path for path in found if path.is_file()]
+
+
+def _given(option: str, flags: Sequence[str]) -> Iterator[str]:
+    """What a compiler's option is given, in the same word or in the next one."""
+    for flag, following in zip_longest(flags, flags[1:], fillvalue=""):
+        if flag.startswith(option) and (value := flag.removeprefix(option) or following):
+            yield value

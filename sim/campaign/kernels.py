@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from sim.campaign.case import JobCase
-from sim.campaign.contents import digests, python_files, source_files
+from sim.campaign.contents import INCLUDING, digests, python_files, source_files
 from sim.campaign.file import CampaignError, near_names
 from sim.check.check import Job, jobs_of
 from sim.kernels.kernel import Kernel, built_in_kernel
@@ -99,7 +99,7 @@ def files_of(case: JobCase, kernel: Kernel) -> dict[str, str]:
         for source in (*kernel.sources, *kernel.with_sources):
             if source.name == case.source or source in kernel.with_sources:
                 files += source_files(source, (*kernel.flags, *flags_of(case))) if is_source(source) else [source]
-    elif "-I" in case.flags:  # a header of one's own in the place of a built-in kernel's
+    elif any(flag.startswith(INCLUDING) for flag in flags_of(case)):  # a header of one's own in the place of another
         files += [path for source in kernel.sources for path in source_files(source, flags_of(case))]
     made_of = digests(map(_told, files))
     if case.compiler not in ("", WHEEL):
