@@ -31,9 +31,8 @@ from sim.cycles.limits import LIMIT
 from sim.cycles.result import time_on
 from sim.explanation.tensor_file import read_arrays
 from sim.kernels.kernel import Kernel
+from sim.models.by_file import read_network
 from sim.models.compare import compared, tensors_by_name
-from sim.models.onnx_file import read_onnx
-from sim.models.tflite_file import read_tflite
 from sim.prove.claim import sides_of
 from sim.prove.run import cached_finding
 from sim.replay.run import replay
@@ -206,8 +205,7 @@ def _replay(case: JobCase) -> JobResult:
 
 
 def _model(case: JobCase) -> JobResult:
-    path = Path(case.kernel)
-    network = read_onnx(path) if path.suffix == ".onnx" else read_tflite(path)
+    network = read_network(case.kernel)
     layers = compared(network, tensors_by_name(network, read_arrays(Path(case.more["against"]))))
     wrong = [one for one in layers if one.outcome == "differs"]
     equal = sum(one.elements for one in layers if one.outcome != "skipped")
