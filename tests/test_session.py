@@ -12,7 +12,7 @@ import pytest
 
 from sim.call.call import CompiledKernel
 from sim.call.capture import Capture
-from sim.call.captured import Bytes, read_line, read_lines
+from sim.call.captured import Bytes, CaptureError, read_line, read_lines
 from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
 from sim.debug.calls import DebugError, DebuggedCall, debug_captured, debug_function, debug_kernel
@@ -352,6 +352,8 @@ def test_a_captured_call(kernel: Kernel, tmp_path: Path) -> None:
     assert session.trouble is None
     session.goto_end()
     assert (session.position, session.timeline.returned) == (call.instructions, True)
+    with pytest.raises(CaptureError, match=r"its memory cannot be set up: .* overlaps"):
+        Session(debug_captured(replace(call, maps=call.maps * 2)))
 
 
 def test_a_captured_call_that_left_something_else_stands_behind_what_wrote_it(kernel: Kernel, tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ from typing import Any, Final
 import numpy as np
 
 from isa.errors import LanewiseError
-from sim.machine.errors import UnmodelledMode
-from sim.machine.memory import PAGE
-from sim.machine.registers import as_fpcr
+from isa.lane import Place
+from sim.machine.errors import MemoryFault, UnmodelledMode
+from sim.machine.memory import PAGE, Memory
+from sim.machine.registers import RegisterStorage, as_fpcr
 
 MAX_CALL_BYTES = 0x4000_0000
 """Memory that one call may map, and bytes that its `mem` and its `outputs` may have."""
@@ -67,6 +68,29 @@ class CapturedCall:
     outputs: tuple[Expected, ...]
     final: Mapping[str, int]
     instructions: int | None
+
+    def set_up(self, memory: Memory) -> None:
+        """Map the call's memory and write what it held.  Raises CaptureError where that cannot be done."""
+        try:
+            for address, size, permissions in self.maps:
+                memory.map(address, size, permissions)
+            for address, data in self.memory:
+                memory.write(address, data)
+        except (ValueError, MemoryFault) as error:
+            raise CaptureError(f"its memory cannot be set up: {error}") from None
+
+    def registers_before(self) -> RegisterStorage:
+        """The registers with which it begins; the program counter is not among them."""
+        found = RegisterStorage()
+        for name, value in {"x30": self.ret, **self.registers}.items():
+            found.write(place_named(name), value)
+        found.flags[:] = [self.nzcv or 0, self.fpsr, self.fpcr, 0, self.tpidr]
+        return found
+
+
+def place_named(name: str) -> Place:
+    """The register of a name in a captured call: "x0", "v31", "sp", "nzcv"."""
+    return Place(name[0], int(name[1:])) if name[1:].isdigit() else Place(name)
 
 
 @dataclass(frozen=True)

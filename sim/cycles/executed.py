@@ -12,10 +12,9 @@ from typing import Final
 import numpy as np
 
 from isa.intrinsics import Program
-from isa.lane import Place
 from sim.call.call import MAX_INSTRUCTIONS, CallError, CompiledKernel, ProgramKernel
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
-from sim.call.captured import CapturedCall, CaptureError
+from sim.call.captured import CapturedCall
 from sim.call.guards.bounds import AccessBounds
 from sim.call.guards.findings import GuardError, GuardFinding
 from sim.call.guards.undefined_bytes import SeededBytes
@@ -148,17 +147,9 @@ def execute_captured(call: CapturedCall, limit: int = MAX_INSTRUCTIONS) -> Seque
     MemoryFault, Trap, UnsupportedInstruction.
     """
     machine = Machine()
-    try:
-        for address, size, permissions in call.maps:
-            machine.memory.map(address, size, permissions)
-        for address, data in call.memory:
-            machine.memory.write(address, data)
-    except (ValueError, MemoryFault) as error:
-        raise CaptureError(f"its memory cannot be set up: {error}") from None
-    for name, value in {"x30": call.ret, **call.registers}.items():
-        machine.write(Place("sp") if name == "sp" else Place(name[0], int(name[1:])), value)
-    machine.tpidr = call.tpidr
-    machine.nzcv, machine.fpsr, machine.fpcr, machine.pc = call.nzcv or 0, call.fpsr, call.fpcr, call.entry
+    call.set_up(machine.memory)
+    machine.registers.copy(call.registers_before())
+    machine.pc = call.entry
     stream = recorded_stream(machine, call.ret, limit)
     if machine.pc != call.ret:
         raise CallError(f"it did not return within {limit:,} instructions")

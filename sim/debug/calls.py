@@ -30,7 +30,7 @@ from sim.kernels.kernel import Inputs, Kernel
 from sim.machine.errors import ExecutionError
 from sim.machine.machine import Machine
 from sim.machine.memory import Memory
-from sim.replay.run import difference, registers_of
+from sim.replay.run import difference
 from sim.shrink.failing import shrink
 from sim.shrink.trial import alone
 from sim.toolchain.compilers import is_source
@@ -242,15 +242,15 @@ def debug_function(
 
 
 def debug_captured(call: CapturedCall) -> DebuggedCall:
-    """A captured call; its maps are all the memory that there is."""
+    """A captured call; its maps are all the memory that there is.
+
+    A session of it raises CaptureError where these cannot be set up.
+    """
 
     def prepare(machine: Machine, others: Sequence[Memory]) -> Mapping[str, PlacedArray]:
         for memory in (machine.memory, *others):
-            for address, size, permissions in call.maps:
-                memory.map(address, size, permissions)
-            for address, data in call.memory:
-                memory.write(address, data)
-        machine.registers.copy(registers_of(call))
+            call.set_up(memory)
+        machine.registers.copy(call.registers_before())
         machine.pc = call.entry
         return {}
 

@@ -10,16 +10,14 @@ from typing import Literal
 from isa.errors import LanewiseError
 from isa.evaluate.exact import QC
 from isa.evaluate.floating.formats import EXCEPTIONS, IDC
-from isa.lane import Place
 from isa.parse import blank_registers
-from sim.call.captured import CapturedCall, CapturedLine
+from sim.call.captured import CapturedCall, CapturedLine, CaptureError, place_named
 from sim.call.lockstep import Lockstep
 from sim.call.native.share import NativeShare
 from sim.call.needs import Need, needs_of
 from sim.emulator import Emulator
 from sim.machine.errors import ExecutionError, MemoryFault, Trap, Unpredictable, UnsupportedInstruction
 from sim.machine.machine import Machine
-from sim.machine.registers import RegisterStorage
 from sim.replay.engines import Engine
 
 Kind = Literal[
@@ -137,13 +135,10 @@ class _Run:
         """Run until the call returns.  Raises Stopped where it does not."""
         used = (self.machine, self._emulator) if self._engine == "lockstep" else (self._runner,)
         try:
-            for memory in (engine.memory for engine in used):
-                for address, size, permissions in self._call.maps:
-                    memory.map(address, size, permissions)
-                for address, data in self._call.memory:
-                    memory.write(address, data)
-        except (ValueError, MemoryFault) as error:
-            raise Stopped("unreadable", f"its memory cannot be set up: {error}") from None
+            for engine in used:
+                self._call.set_up(engine.memory)
+        except CaptureError as error:
+            raise Stopped("unreadable", str(error)) from None
         self._set_registers()
         try:
             if self._engine != "lockstep":
@@ -163,7 +158,7 @@ class _Run:
             raise Stopped("limit", f"it did not return within {limit:,} instructions")
 
     def _set_registers(self) -> None:
-        registers = registers_of(self._call)
+        registers = self._call.registers_before()
         self.machine.registers.copy(registers)
         self._emulator.load_registers(registers)
         self.machine.pc = self._emulator.pc = self._call.entry
@@ -184,7 +179,7 @@ class _Run:
         for name, value in self._call.final.items():
             if name != "nzcv" or self._decides_flags(value, limit):
                 mask = FPSR_COMPARED if name == "fpsr" else -1
-                now = self._runner.read(_place(name)) & mask
+                now = self._runner.read(place_named(name)) & mask
                 self._values += 1
                 if now != value & mask:
                     spot = name if name[1:].isdigit() else ""
@@ -205,16 +200,3 @@ class _Run:
             run.execute(limit)
             after.append(run.machine.nzcv)
         return after[0] == after[1]
-
-
-def registers_of(call: CapturedCall) -> RegisterStorage:
-    """The registers with which a captured call begins."""
-    registers = RegisterStorage()
-    for name, value in {"x30": call.ret, **call.registers}.items():
-        registers.write(_place(name), value)
-    registers.flags[:] = [call.nzcv or 0, call.fpsr, call.fpcr, 0, call.tpidr]
-    return registers
-
-
-def _place(name: str) -> Place:
-    return Place(name[0], int(name[1:])) if name[1:].isdigit() else Place(name)
