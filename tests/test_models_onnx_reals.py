@@ -478,6 +478,7 @@ def test_what_is_not_resized_is_named(options: dict[str, Any], reason: str, tmp_
         ((1, 3, 2, 2), {"group": 2}, "its groups do not go with its channels"),
         ((1, 3, 2, 2), {"strides": [0, 1]}, "its strides, dilations or windows are no sizes"),
         ((1, 3, 2, 2), {"strides": [1]}, "its strides are not two numbers"),
+        ((1, 3, 2, 2), {"strides": [float("inf"), 1.0]}, "its tensors do not fit: cannot convert float infinity"),
         ((1, 3, 2, 2), {"pads": [2, 0, 1, 0]}, "its pads leave nothing of it"),
         ((1, 3, 2, 2), {"dilations": [1 << 20, 1 << 20]}, "it takes"),
     ],

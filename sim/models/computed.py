@@ -55,5 +55,5 @@ def computed(network: Network, layer: NetworkLayer, given: Inputs) -> Computed:
         if isinstance(made, np.ndarray) and layer.options.get("FusedActivationFunction", "NONE") != "NONE":
             return onnx_functions.rectified_move(network, layer, made)
         return made
-    except (ValueError, IndexError, TypeError) as error:  # shapes that do not go together, attributes of other types
+    except (ValueError, IndexError, TypeError, OverflowError) as error:  # shapes that do not fit, other attributes
         raise NotComputed(f"its tensors do not fit: {str(error).splitlines()[0]}") from None
