@@ -60,7 +60,9 @@ def read_tflite(path: Path) -> Network:
         import tflite
     except ImportError:
         raise PackageMissing(f"a .tflite file needs the package tflite: {pip_install('lanewise[models]')}") from None
-    content = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
+    if path.stat().st_size > MAX_BYTES:
+        raise ModelError(f"{path} has more than {MAX_BYTES:,} bytes")
+    content = path.read_bytes()
     if content[4:8] != b"TFL3":
         raise ModelError(f"{path} is no TensorFlow Lite model: it lacks the mark TFL3")
     try:
