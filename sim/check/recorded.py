@@ -20,11 +20,12 @@ UNKNOWN_KERNEL = (
 )
 
 
-def explain_calls(kernel: Kernel, calls: Sequence[CapturedCall], limit: int, as_recorded: str = "") -> list[str]:
+def explain_calls(kernel: Kernel, calls: Sequence[CapturedCall], limit: int, as_recorded: str) -> list[str]:
     """Say what the outputs of calls come from that came out otherwise than recorded: of the record, and of the replay.
 
-    Of calls that came out as recorded both are the same, and told once: `as_recorded` says in words which these are.  A
-    replayed call may take `limit` instructions.  Sentences; one where it cannot be told, which says what is missing.
+    Of calls that came out as recorded both are the same, and told once: `as_recorded` says in words which these are, ""
+    of others.  A replayed call may take `limit` instructions.  Sentences; one where it cannot be told, which says what
+    is missing.
     """
     if not kernel.takes_inputs:
         return [

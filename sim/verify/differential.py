@@ -54,7 +54,7 @@ def _mapped(engine: Engine) -> Engine:
 class Bench:
     """The three engines, each with the same page of code and the same data.  The next bench takes the emulator over."""
 
-    def __init__(self, data: bytes = b"") -> None:
+    def __init__(self, data: bytes) -> None:
         self.machine, self.exact, self.emulator = _mapped(Machine()), _mapped(Machine()), _emulator()
         self.engines = (self.machine, self.exact, self.emulator)
         self.instruction: Instruction

@@ -195,7 +195,6 @@ static int registers_differ(Lockstep *L) {
   const State *S = &L->state;
   const int first = L->x_in_place ? V + X : 0;
   void *values[V + X + FLAGS];
-  for (int i = first; i < V; i++) values[i] = L->vectors[i];
   for (int i = first; i < V + X; i++) values[i] = i < V ? (void *)L->vectors[i] : &L->general[i - V];
   for (int i = 0; i < FLAGS; i++) values[V + X + i] = &L->flags[i];
   if (L->read_registers(L->emulator, L->numbers + first, values + first, V + X + FLAGS - first)) return 1;

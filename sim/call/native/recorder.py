@@ -111,7 +111,7 @@ class MachineRecorder:
                     break
                 left = min(start + most - machine.instructions_executed, native.code.stretch)
             elif not self._has_none:
-                left = min(left, max(1, self._patience - machine.instructions_executed))
+                left = min(left, self._patience - machine.instructions_executed)
             try:
                 parts.take_steps(until, left)
             except ExecutionError:

@@ -56,7 +56,7 @@ def _from(rows: Float32Array, start: int) -> Float32Array:
     vectors = (rows.shape[1] - start) // FOUR
     end = start + vectors * FOUR
     if not vectors:
-        return np.asarray(np.add.accumulate(rows, axis=1, dtype=np.float32)[:, -1])
+        return _last(rows)
     packed, pairs = rows[:, start:end].reshape(len(rows), vectors, FOUR), vectors // 2 * 2
     total = _last(packed[:, : max(pairs, 1) : 2])
     if pairs:
