@@ -68,9 +68,14 @@ def test_the_object_is_the_same_byte_by_byte(
         "// continued \\\n#include <arm_neon.h>\n#include <arm_neon.h>\n" + BODY,
         "/* not the end *\\\n/ int x; /* */\n#include <arm_neon.h>\n" + BODY,
         '#include "first.h"\n' + NEON,
+        "/* one */\n#define KEPT 1\n/* two */\n" + NEON,
+        "/* many */\n" * 1000 + "#include <stdint.h>\n",
     ],
-    ids=["no header", "a definition before", "in a continued comment", "an end of a comment in two lines", "another"],
-)
+    ids=[
+        "no header", "a definition before", "in a continued comment", "an end of a comment in two lines", "another",
+        "a definition between comments", "many comments",
+    ],
+)  # fmt: skip
 def test_a_source_that_does_not_begin_with_it_reads_it_itself(text: str, write: Write, cache: Path) -> None:
     write("first.h", "")
     for number in range(3):

@@ -74,7 +74,7 @@ _LINK = (
 # Reading arm_neon.h takes clang three times as long as the rest of a kernel: it is read once for the same flags, where
 # a source begins with it and no flag but these is given.  That pays from the second source on.
 _NEON = "arm_neon.h"
-_NEON_FIRST = re.compile(rb"(?:\s|//[^\n\\]*\n|/\*[^\\]*?\*/)*#include <arm_neon\.h>")
+_NEON_FIRST = re.compile(rb"(?:\s|//[^\n\\]*\n|/\*(?:[^*\\]|\*(?!/))*\*/)*#include <arm_neon\.h>")
 _READS_ALIKE = re.compile(r"-O\w|-m(?:arch|cpu)=.*")
 _TWICE = 2
 _read_for: Counter[str] = Counter()
