@@ -440,6 +440,11 @@ def test_a_moved_image_is_the_same_further_up(image: Image, offset: int) -> None
     assert moved.source_line(kernel + offset) == image.source_line(kernel)
 
 
+def test_a_segment_that_would_be_moved_past_the_last_address_is_refused(image: Image) -> None:
+    with pytest.raises(ImageError, match=r"has a segment at 0x1\w+, which cannot be moved up by 0xf{11}f0000"):
+        image.moved((1 << 64) - BASE)
+
+
 LINE_TABLE = """
 .globl kernel
 kernel: ret

@@ -178,7 +178,14 @@ class Image:
             )
 
     def moved(self, offset: int) -> "Image":
-        """The position-independent program that much further up; the offset in bytes, a multiple of its alignment."""
+        """The position-independent program that much further up; the offset in bytes, a multiple of its alignment.
+
+        ImageError where a segment would lie past the last address.
+        """
+        for segment in self.segments:
+            if segment.address + segment.size + offset > _ADDRESSES:
+                high = f"a segment at {segment.address:#x}, which cannot be moved up by {offset:#x}"
+                raise ImageError(f"{self.path} has {high}; build or copy it again")
         segments = tuple(replace(segment, address=segment.address + offset) for segment in self.segments)
         symbols = {name: replace(symbol, address=symbol.address + offset) for name, symbol in self.symbols.items()}
         lines = tuple((start + offset, end + offset, line) for start, end, line in self.lines)
