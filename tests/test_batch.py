@@ -212,6 +212,12 @@ def test_memory_is_the_same_in_all_members_until_they_differ() -> None:
     assert [row.tobytes() for row in batch.memory.read(DATA, 4)] == [b"ab\x01d", b"ab\x02d"]
 
 
+def test_a_register_is_taken_by_a_number_of_numpy_as_that_of_a_machine_is() -> None:
+    batch = Batch(2)
+    batch.x[np.int64(3)], batch.v[np.uint8(31)] = 7, 9  # type: ignore[index]
+    assert [batch.x[3].tolist(), batch.v[31][:, 0].tolist()] == [[7, 7], [9, 9]]
+
+
 WRONG: dict[str, tuple[Callable[[Batch], object], type[Exception], str]] = {
     "v": (lambda batch: batch.v.__setitem__(0, np.zeros((2, 4), np.int16)), ValueError, "3 rows of 16 bytes"),
     "x": (lambda batch: batch.x.__setitem__(0, np.zeros(4, np.int64)), ValueError, r"give \(3,\), or one number"),

@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.machine.registers import SP, as_register
+from sim.machine.registers import SP, as_register, register_index
 
 Array = NDArray[Any]
 FLAG_TYPES = ("u1", "u4", "u4", "O", "u8")
@@ -51,10 +51,10 @@ class GeneralFile:
         self._count = count
 
     def __getitem__(self, number: int) -> NDArray[np.uint64]:
-        return read_only(self._registers.general[_checked(number, self._count, "x")])[:, 0]
+        return read_only(self._registers.general[register_index(number, self._count, "x")])[:, 0]
 
     def __setitem__(self, number: int, value: SupportsIndex | Array) -> None:
-        self._registers.general[_checked(number, self._count, "x")] = column_of(
+        self._registers.general[register_index(number, self._count, "x")] = column_of(
             value, self._registers.members, 64, "u8"
         )
 
@@ -73,10 +73,10 @@ class VectorFile:
         self._registers = registers
 
     def __getitem__(self, number: int) -> NDArray[np.uint8]:
-        return read_only(self._registers.vectors[_checked(number, len(self), "v")])
+        return read_only(self._registers.vectors[register_index(number, len(self), "v")])
 
     def __setitem__(self, number: int, value: SupportsIndex | Array) -> None:
-        self._registers.vectors[_checked(number, len(self), "v")] = self._rows(value)
+        self._registers.vectors[register_index(number, len(self), "v")] = self._rows(value)
 
     def _rows(self, value: SupportsIndex | Array) -> Array:
         members = self._registers.members
@@ -99,9 +99,3 @@ def read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _checked(number: int, count: int, file: str) -> int:
-    if not isinstance(number, int) or not 0 <= number < count:
-        raise IndexError(f"there is no {file}{number}: {file}0 to {file}{count - 1}")
-    return number

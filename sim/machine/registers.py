@@ -128,6 +128,11 @@ class RegisterFile:
         return f"<{values or f'{self._file}0..{self._file}{self._count - 1} all zero'}>"
 
     def _place(self, number: int) -> Place:
-        if not hasattr(number, "__index__") or not 0 <= index(number) < self._count:
-            raise IndexError(f"there is no {self._file}{number}: {self._file}0 to {self._file}{self._count - 1}")
-        return Place(self._file, index(number))
+        return Place(self._file, register_index(number, self._count, self._file))
+
+
+def register_index(number: SupportsIndex, count: int, file: str) -> int:
+    """The number of one of so many registers of a file.  Raises IndexError for another, and for no integer."""
+    if not hasattr(number, "__index__") or not 0 <= index(number) < count:
+        raise IndexError(f"there is no {file}{number}: {file}0 to {file}{count - 1}")
+    return index(number)
