@@ -137,7 +137,7 @@ def _modified_register(base: General, kind: str, amount: int) -> Shifted | Exten
 
 
 def _address(part: str, numbers: Iterator[Index]) -> Address:
-    inner = _split(part.rstrip("!")[1:-1])
+    inner = _split(part.removesuffix("!")[1:-1])
     base = _operand(inner[0], numbers) if inner else None
     if not isinstance(base, General):
         raise ParseError(f"address {part!r} has no general register as its base")
@@ -145,11 +145,11 @@ def _address(part: str, numbers: Iterator[Index]) -> Address:
     if len(inner) == 1:
         return Address(base, None, mode)
     offset = _operand(inner[1], numbers)
-    if len(inner) > 2 and isinstance(offset, General) and (match := _MODIFIER.fullmatch(inner[2])):
+    if len(inner) == 3 and isinstance(offset, General) and (match := _MODIFIER.fullmatch(inner[2])):
         return Address(base, _modified_register(offset, match[1], _number(match[2] or "0")), mode)
-    if isinstance(offset, Immediate | General):
+    if len(inner) == 2 and isinstance(offset, Immediate | General):
         return Address(base, offset, mode)
-    raise ParseError(f"an address offset cannot be {offset.shape}")
+    raise ParseError(f"an address offset cannot be {', '.join([offset.shape, *inner[2:]])}")
 
 
 def _register_list(inner: str, lane: str | None, numbers: Iterator[Index]) -> RegisterList:

@@ -146,9 +146,15 @@ def test_an_address_without_a_general_register_is_refused() -> None:
         parsed("[v0.4s, #1]")
 
 
-def test_an_address_offset_that_is_a_vector_is_refused() -> None:
+@pytest.mark.parametrize("offset", ["v1.4s", "#8, x9", "#8, lsl #3", "x2, lsl #3, lsl #3", "x2, nothing"])
+def test_an_address_offset_that_is_none_is_refused(offset: str) -> None:
     with pytest.raises(ParseError, match="offset cannot be"):
-        parsed("[x0, v1.4s]")
+        parsed(f"[x0, {offset}]")
+
+
+def test_an_address_that_is_moved_twice_is_refused() -> None:
+    with pytest.raises(ParseError):
+        parsed("[x0, #8]!!")
 
 
 def test_the_refusal_names_the_operand() -> None:
