@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -312,6 +314,17 @@ def test_an_indirect_function_that_cannot_be_asked_is_missing(
     made = compiled(tmp_path, "k.c", CHOICE.replace("CHOICE", choice), "-O1")
     (name,) = open_image(made, "kernel").missing
     assert "(an indirect function, whose choice fails: " in name
+
+
+def test_an_indirect_function_past_the_last_address_is_missing(tmp_path: Path) -> None:
+    made = compiled(tmp_path, "k.c", CHOICE.replace("CHOICE", "hwcap & 1"), "-fPIC", "-O1")
+    library = linked(tmp_path, "k.so", made, flags=("-shared",))
+    # Of the symbol: global, STT_GNU_IFUNC; its section; its value (Elf64_Sym, System V ABI chapter 4).
+    content, changed = re.subn(rb"(?s)(\x1a\0.\0)...\0{5}", rb"\g<1>" + struct.pack("<q", -4), library.read_bytes())
+    library.write_bytes(content)
+    assert changed
+    (name,) = open_image(library, "kernel").missing
+    assert name.startswith("chosen (an indirect function, whose choice fails: ")
 
 
 CONSTRUCTED = 'int f(); int made = f(); int f() { return 3; }\nextern "C" int kernel() { return made; }\n'

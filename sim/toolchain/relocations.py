@@ -147,12 +147,12 @@ class _Loader:
                 self._store(place, self._bias + addend)
             elif kind == RelocationKind.IRELATIVE:
                 self._store(place, 0)
-                resolvers.append(Resolver(place, self._bias + addend, ""))
+                resolvers.append(Resolver(place, (self._bias + addend) % _ADDRESSES, ""))
             elif kind == RelocationKind.COPY:
                 unfilled[symbol.name] = range(place, place + symbol.size)
             elif kind in _OF_SYMBOL and symbol.is_resolver and symbol.is_defined:
                 self._store(place, 0)
-                resolvers.append(Resolver(place, self._bias + symbol.value, symbol.name))
+                resolvers.append(Resolver(place, (self._bias + symbol.value) % _ADDRESSES, symbol.name))
             elif kind in _OF_SYMBOL and symbol.is_defined:
                 self._store(place, (self._bias if number else 0) + symbol.value + addend)
             elif kind in _OF_SYMBOL:
