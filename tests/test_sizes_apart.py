@@ -63,3 +63,45 @@ def test_a_size_taken_for_another_fails(name: str, wrong: str, tmp_path: Path, m
 @pytest.mark.slow
 def test_the_right_sizes_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert exit_codes(tmp_path, RIGHT, monkeypatch) == (0, 0)
+
+
+STRIDED = """
+#include <stddef.h>
+#include <stdint.h>
+uint32_t distance(const uint8_t *a, const uint8_t *b, size_t h, size_t sa, size_t sb)
+{
+    uint32_t sum = 0;
+    for (size_t y = 0; y < h; y++, a += sa, b += STRIDE_OF_B)
+        for (size_t x = 0; x < 16; x++)
+            sum += a[x] > b[x] ? a[x] - b[x] : b[x] - a[x];
+    return sum;
+}
+"""
+DISTANCE = """
+import numpy as np
+from sim.kernels import Domain, Kernel, parse_prototype
+
+NAME, SIGNATURE = parse_prototype(
+    "uint32_t distance(const uint8_t a[h][16:sa], const uint8_t b[h][16:sb], size_t h, size_t sa, size_t sb)"
+)
+
+def golden(inputs):
+    return {"returned": np.uint32(np.abs(inputs["a"].astype(np.int64) - inputs["b"]).sum())}
+
+KERNEL = Kernel(
+    name=NAME, symbol=NAME, sources=("distance.c",), signature=SIGNATURE, golden=golden, domain={"h": Domain(0, 64)}
+)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("stride", "ends_with"), [("sb", 0), ("sa", 1)])
+def test_a_stride_taken_for_that_of_another_array_fails(
+    stride: str, ends_with: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The arrays have rows of equal length, so nothing but their strides tells the one from the other."""
+    monkeypatch.chdir(tmp_path)
+    Path("distance.py").write_text(DISTANCE)
+    Path("distance.c").write_text(f"#define STRIDE_OF_B {stride}\n{STRIDED}")
+    words = ["check", "distance.py", "--opt", "O1", "--vectors", "100"]
+    assert CliRunner().invoke(sim.command.app.app, words).exit_code == ends_with
