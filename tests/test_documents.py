@@ -19,7 +19,7 @@ import pytest
 import typer
 from jsonschema import Draft202012Validator
 
-from sim import explain
+from sim import __version__, explain
 from sim.command.app import app
 from sim.terminal import output
 from sim.terminal.documents import UnknownDocument, as_document, document_names, schema_text
@@ -264,4 +264,4 @@ def test_the_change_log_is_in_its_form() -> None:
     kinds = [line.removeprefix("### ") for line in lines if line.startswith("### ")]
     order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
     assert kinds == [kind for kind in order if kind in kinds]
-    assert [line for line in lines if line.startswith("## ")] == ["## Unreleased"]
+    assert [line for line in lines if line.startswith("## ")] == [f"## {__version__}"]

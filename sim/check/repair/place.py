@@ -143,7 +143,7 @@ class _Lines:
     def __init__(self, code: ExecutedCode, trials: RepairTrials, repairs: Sequence[Repair]) -> None:
         self._code, self._instructions, self._trials = code, code.instructions, trials
         changes = (change for repair in repairs for change in repair.changes)
-        self._moved = {code.line(change.pc) for change in changes if change.rank in (ONE_OFF, MISSING)}
+        self._moved = {code.line(change.pc) for change in changes if _may_be_behind(change)}
         self._roles = dict[str, dict[str, None]]()
         changed = {change.pc for repair in repairs for change in repair.changes if change.rank != FOLLOWS}
         self._before_loops = {code.line(pc) for pc in changed if code.is_before_loop(pc)}
@@ -184,8 +184,8 @@ class _Lines:
     def _suspects(self, repair: Repair, change: Alternative) -> Iterator[str]:
         """The lines of a change, and where a number is changed before the instruction, the line that made it.
 
-        Where a further step was left out, it may as well have to be on the next line that takes the number, or before
-        it: where a line that takes it can be repaired so too, both are told anyway.
+        Where a further step was left out, or a bound, it may as well have to be on the next line that takes the number,
+        or before it: where a line that takes it can be repaired so too, both are told anyway.
         """
         if change.beside.calls:
             yield self._code.line(change.blamed)
@@ -196,7 +196,7 @@ class _Lines:
                 return
         for address in (*self._where_used(repair, change), *self._put_in_place(change)):
             yield self._code.line(address)
-        if change.rank in (ONE_OFF, MISSING):
+        if _may_be_behind(change):
             users = [self._code.line(user) for user in self._code.users(change.pc)]
             yield from users[:1] if self._moved.isdisjoint(users) else ()
         if change.beside.before is not None:
@@ -352,6 +352,11 @@ class _Lines:
                     if made in instruction.places_written:
                         break
         return [*found]
+
+
+def _may_be_behind(change: Alternative) -> bool:
+    """Whether what was changed comes to the same on the next line that takes the number."""
+    return change.rank in (ONE_OFF, MISSING) or "bounded" in change.says
 
 
 def _addends_of(instruction: Instruction) -> Sequence[Place]:
