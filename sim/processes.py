@@ -20,6 +20,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple, TypeVar
 
 from isa.errors import MISSING, LanewiseError
+from sim.signals import signal_name
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -241,7 +242,7 @@ class OwnProcess:
             return ""
         if code == -signal.SIGKILL:
             return "its process was ended by SIGKILL, as a system does that has no memory left"
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+        how = f"by {signal_name(-code)}" if code < 0 else f"with exit code {code}"
         return f"its process was ended {how}, by what it ran"
 
 

@@ -15,6 +15,7 @@ from test_model_command import Scaling, added, scaled
 from sim.golden import double_rounding, double_rounding_ties_up, single_rounding
 from sim.models.computed import computed
 from sim.models.forward import forward
+from sim.models.kernel_in_layer import change_of
 from sim.models.layers import Added, Pooled, Requantized
 from sim.models.network import Network
 from sim.models.tflite_file import read_tflite
@@ -215,3 +216,23 @@ def test_a_layer_that_was_not_recorded_is_refused(path: Path, tmp_path: Path) ->
     file = saved(network, tensors, tmp_path)
     outcome = lanewise("model", path, "--layer", "0", "--kernel", "conv2d", "--against", file)
     assert (outcome.exit_code, "the output of layer 0 is not among the tensors" in outcome.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "numbers", "distance", "largest"),
+    [
+        ([0.25, 0.5, 3.0], [0.5, 0.5, 2.75], (0.25, 0.5), 0.25, None),
+        ([np.nan, 1.0, 2.0], [np.nan, 1.5, np.nan], (1.0, 1.5), 0.5, None),
+        (0.25, 0.5, (0.25, 0.5), 0.25, None),
+    ],
+)
+def test_outputs_that_are_real_numbers_differ_by_their_fractions(
+    ours: Any, theirs: Any, numbers: tuple[float, float], distance: float, largest: None
+) -> None:
+    change = change_of("y", np.array(ours, np.float32), np.array(theirs, np.float32))
+    assert (change.numbers, change.distance, change.largest) == (numbers, distance, largest)
+
+
+def test_an_output_of_one_integer_without_an_axis_is_compared() -> None:
+    change = change_of("y", np.array(-128, np.int8), np.array(127, np.int8))
+    assert (change.differing, change.first, change.numbers, change.distance) == (1, (), (-128, 127), 255)

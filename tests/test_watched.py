@@ -24,6 +24,7 @@ ENDS = {
     "import os; os._exit(1)": (3, "ended its process by os._exit(1)"),
     "import ctypes; ctypes.string_at(0)": (3, "its process was ended by SIGSEGV"),
     "import os, signal; os.kill(os.getpid(), signal.SIGKILL)": (3, "ended by SIGKILL, as a system does that has no"),
+    "import os; os.kill(os.getpid(), 40)": (3, "its process was ended by signal 40;"),
     "import sys; sys.exit(0)": (2, "the golden reference of product fails: SystemExit: 0"),
     "raise MemoryError('all of it')": (2, "the golden reference of product fails: MemoryError: all of it"),
 }

@@ -17,6 +17,7 @@ from sim.kernels.fully_connected.golden import Parameters
 from sim.kernels.kernel import Kernel
 from sim.kernels.signature import Pointer
 from sim.machine.errors import ExecutionError
+from sim.models.compare import other_numbers
 from sim.models.computed import computed
 from sim.models.forward import forward
 from sim.models.kernel_form import KernelForm, form_of
@@ -40,8 +41,8 @@ class TensorChange:
     elements: int
     differing: int
     first: tuple[int, ...] = ()
-    numbers: tuple[int, int] | None = None
-    distance: int = 0
+    numbers: tuple[int | float, int | float] | None = None
+    distance: int | float = 0
     largest: tuple[int, int] | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -147,16 +148,19 @@ def kernel_in_layer(
 
 
 def change_of(name: str, ours: AnyArray, theirs: AnyArray) -> TensorChange:
-    """The difference of two tensors of one shape."""
-    wrong = np.argwhere(ours != theirs)
+    """The difference of two tensors of one shape and dtype, integers or real numbers; what is no number is alike."""
+    wrong = np.argwhere(other_numbers(ours, theirs))
     if not len(wrong):
         return TensorChange(name=name, elements=ours.size, differing=0)
     first = tuple(int(place) for place in wrong[0])
-    places = tuple(int(tensor.reshape(-1, tensor.shape[-1])[0].argmax()) for tensor in (ours, theirs))
+    rows = (np.atleast_1d(tensor) for tensor in (ours, theirs))
+    places = tuple(int(row.reshape(-1, row.shape[-1])[0].argmax()) for row in rows)
+    wide = np.float64 if ours.dtype.kind == "f" else np.int64
+    distances = np.abs(ours.astype(wide) - theirs)
     return TensorChange(
         name=name, elements=ours.size, differing=len(wrong), first=first,
-        numbers=(int(ours[first]), int(theirs[first])),
-        distance=int(np.abs(ours.astype(np.int64) - theirs).max()),
+        numbers=(ours[first].item(), theirs[first].item()),
+        distance=distances[~np.isnan(distances)].max(initial=0).item(),
         largest=(places[0], places[1]) if places[0] != places[1] else None,
     )  # fmt: skip
 

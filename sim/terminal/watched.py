@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from isa.errors import INTERRUPTED, MISSING
+from sim.signals import signal_name
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -105,7 +106,7 @@ def _status_of(child: int, awaited: set[signal.Signals]) -> int:
 def _reason(code: int) -> str:
     if code >= 0:
         return f"something that the command ran, such as a golden reference, ended its process by os._exit({code})"
-    name = signal.Signals(-code).name
+    name = signal_name(-code)
     if -code == signal.SIGKILL:
         return f"its process was ended by {name}, as a system does that has no memory left"
     return f"its process was ended by {name}; where that is a crash, look at native code that your Python calls"
