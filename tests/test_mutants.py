@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from long.mutants import enough
-from long.mutation.blocks import Source, block_of, with_probes
+from long.mutation.blocks import PROBE, Source, block_of, with_probes
 from long.mutation.found import Found, KeptFindings
 from long.mutation.judgement import Fate, Verdict
-from long.mutation.mutants import AREAS, Mutant, drawn, files_of
+from long.mutation.mutants import AREAS, ROOT, Mutant, drawn, files_of
 from long.mutation.operators import Change, changes
 from long.mutation.reach import Reach, ReachingTest, read_record
 
@@ -154,6 +154,12 @@ def test_probes_tell_what_is_reached_and_move_no_line(monkeypatch: pytest.Monkey
 
     assert reached == [7, 10, 16]
     assert with_probes(source).count(b"\n") == BLOCKS.count(b"\n")
+
+
+def test_no_module_has_the_name_that_probes_call() -> None:
+    """One that had would call something else, and all of its tests would fail and be left out."""
+    files = [file for area in AREAS for file in files_of(area)]
+    assert [file for file in files if PROBE.encode() in (ROOT / file).read_bytes()] == []
 
 
 def mutant(name: str, block: int | None = 1) -> Mutant:

@@ -60,9 +60,8 @@ class BitsReadLater:
         returns = kernel.signature.returns or kernel.signature.returned is not None
         self._lost = _LOST_AT_RETURN if returns else _LOST_AT_RETURN | _RESULTS
         following, instructions = _reached(image, entry, range(2**64))
-        if any(
-            one.is_call for one in instructions.values()
-        ):  # then a return may be one from a function that was called
+        if any(one.is_call for one in instructions.values()):
+            # a return may be one from a function that was called
             following, instructions = _reached(image, entry, range(entry, entry + size))
         self._following, self._instructions = following, instructions
         places = {place for one in instructions.values() for place in (*one.places_read, *one.places_written)}

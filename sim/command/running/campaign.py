@@ -67,9 +67,8 @@ def campaign(
         def tell(run: CampaignRun, words: str) -> None:
             nonlocal said
             passed = time.monotonic() - begun
-            left = (
-                passed * max(run.ahead, 0.0) / run.behind if run.behind else 0.0
-            )  # of one that only makes cases small
+            # nothing is behind a run that only makes cases small
+            left = passed * max(run.ahead, 0.0) / run.behind if run.behind else 0.0
             line = f"{run.done / passed:,.1f} jobs/s, about {left:,.0f} s left"
             failed = run.jobs - run.left - run.verdicts["agrees"]
             progress.update(

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-IMPORT = "; from long.mutation.recorder import probe as _probe; _reached = _probe(__name__)"
+PROBE = "_reached_by_a_test"
+"""What a block calls: a name that no module has."""
+IMPORT = f"; from long.mutation.recorder import probe as {PROBE}; {PROBE} = {PROBE}(__name__)"
 """What stands behind the first statement of a module with probes."""
 
 
@@ -64,7 +66,7 @@ def with_probes(source: Source) -> bytes:
     for statement, line in block_of(source).items():
         if line != statement.lineno:
             continue
-        told = f"_reached({line})"
+        told = f"{PROBE}({line})"
         head = _head(statement)
         if head is None:
             inserted.append((source.span(statement)[0], f"{told}; "))
