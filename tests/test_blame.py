@@ -96,6 +96,11 @@ def lineage(function: Binary, steps: dict[str, int]) -> Lineage:
     return Lineage(address=OUTPUT, origin=found, steps=steps, inputs=inputs, arrays=ELEMENTS)
 
 
+@pytest.mark.parametrize(("step", "is_own"), [("a", True), ("b", False)])
+def test_a_lane_is_its_own_where_the_inputs_that_are_steps_reached_it(step: str, is_own: bool) -> None:
+    assert lineage(lambda a, b: neon.vnegq_s32(a), {step: 10}).is_own is is_own
+
+
 def right_lineage(found: LaneOrigin, difference: int, arrays: Mapping[str, frozenset[int]]) -> Lineage:
     return Lineage(address=OUTPUT, origin=found, steps={"difference": difference}, inputs={}, arrays=arrays)
 

@@ -62,6 +62,11 @@ def test_the_bound_of_the_pipes_is_the_most_over_all_sets_of_them(work: dict[fro
     assert tightest(work)[1] == max(loads)
 
 
+def test_pipes_that_are_busy_at_the_end_alone_are_no_bound() -> None:
+    only = frozenset("M")
+    assert tightest({only: Fraction(1)}, [(only, Fraction(3))]) == (only, 0)
+
+
 def test_pipes_that_share_work_are_bound_together() -> None:
     core = small_core(classes={ADD: {"uses": "A|B*3", "latency": 3}, MULTIPLY: {"uses": "A*2", "latency": 2}})
     stream = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s", "mul v3.4s, v0.4s, v0.4s")

@@ -219,6 +219,12 @@ def test_branches_are_predicted_as_in_python(warm: bool) -> None:
     assert 100 < len(wrong) < len(stream)
 
 
+@pytest.mark.parametrize(("warm", "wrong"), [(True, set()), (False, {0})])
+def test_a_stream_of_one_jump_is_learned_from_one_run(warm: bool, wrong: set[int]) -> None:
+    (jump,) = stream_of("br x4")
+    assert mispredictions([jump._replace(pc=0x1000, taken=True, next_pc=0x2000)], warm) == wrong
+
+
 def branches(random: Random) -> list[Executed]:
     """Conditions by a pattern with some chance in it, calls and returns, jumps to one of three places."""
     texts = ("cbnz x1, #0x1000", "b.eq #0x2000", "bl #0x1100", "blr x3", "br x4", "ret ", "b #0x1000", "add x1, x1, #1")

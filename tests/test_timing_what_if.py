@@ -8,7 +8,7 @@ import pytest
 
 from sim.timing.loops.loop import Loop
 from sim.timing.loops.variants import interleaved, unrolled
-from sim.timing.loops.what_if import Change, cycles_of, further_pipe, latency, parameter, sensitivity, what_if
+from sim.timing.loops.what_if import Change, ChangedCycles, cycles_of, further_pipe, latency, parameter, sensitivity, what_if
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 CHAIN = stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s")
@@ -41,6 +41,10 @@ def test_another_core_takes_its_own_cycles() -> None:
 
 def test_no_change_gains_nothing() -> None:
     assert what_if(CHAIN, small_core(), []).speedup == 1
+
+
+def test_nothing_is_as_fast_as_nothing() -> None:
+    assert ChangedCycles("none", Fraction(0), Fraction(0)).speedup == 1
 
 
 def test_other_pipes_may_cost() -> None:
