@@ -161,7 +161,12 @@ def test_a_golden_reference_in_c_is_called_for_all_values(make: Make, tmp_path: 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [("int f(int a, int b) { return a; }", "lacks what other needs"), ("int other(", "error"), (None, "cannot read")],
+    [
+        ("int f(int a, int b) { return a; }", "has no function other"),
+        ("int f(int a); int other(int a, int b) { return f(a); }", "lacks what other needs"),
+        ("int other(", "error"),
+        (None, "cannot read"),
+    ],
 )
 def test_a_golden_reference_in_c_that_cannot_be_used_is_told(
     make: Make, tmp_path: Path, text: str | None, sentence: str

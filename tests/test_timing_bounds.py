@@ -64,7 +64,7 @@ def test_the_bound_of_the_pipes_is_the_most_over_all_sets_of_them(work: dict[fro
 
 def test_pipes_that_are_busy_at_the_end_alone_are_no_bound() -> None:
     only = frozenset("M")
-    assert tightest({only: Fraction(1)}, [(only, Fraction(3))]) == (only, 0)
+    assert tightest({only: Fraction(1)}, [(only, Fraction(3))]) == (only, Fraction(0))
 
 
 def test_pipes_that_share_work_are_bound_together() -> None:

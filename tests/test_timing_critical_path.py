@@ -218,3 +218,10 @@ def test_an_instruction_goes_through_five_stages_in_their_order() -> None:
     assert [(stage.name, int(stage)) for stage in Stage] == [
         ("ENTERED", 0), ("AVAILABLE", 1), ("ISSUED", 2), ("READY", 3), ("RETIRED", 4),
     ]  # fmt: skip
+
+
+def test_rows_of_columns_that_are_too_wide_for_one_number_together_are_told_apart() -> None:
+    far = 1 << 40
+    columns = [np.array([0, far, 0, far]), np.array([0, 0, far, 0]), np.array([0, 0, far, 0])]
+    numbers, first = numbered(columns)
+    assert (numbers.tolist(), first.tolist()) == ([0, 1, 2, 1], [0, 1, 2])

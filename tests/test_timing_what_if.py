@@ -8,7 +8,16 @@ import pytest
 
 from sim.timing.loops.loop import Loop
 from sim.timing.loops.variants import interleaved, unrolled
-from sim.timing.loops.what_if import Change, ChangedCycles, cycles_of, further_pipe, latency, parameter, sensitivity, what_if
+from sim.timing.loops.what_if import (
+    Change,
+    ChangedCycles,
+    cycles_of,
+    further_pipe,
+    latency,
+    parameter,
+    sensitivity,
+    what_if,
+)
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 CHAIN = stream_of("mul v1.4s, v0.4s, v0.4s", "add v2.4s, v1.4s, v1.4s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -35,6 +36,8 @@ def _hindrance(file: Path) -> str:
     folder = file.absolute().parent
     if not folder.is_dir():
         return "there is no such folder"
+    with suppress(FileNotFoundError):
+        file.stat()  # raises for a name that is none; from Python 3.14 on the questions below answer no
     if file.is_dir():
         return "it is a folder"
     if file.exists() and not file.is_file():

@@ -7,6 +7,7 @@ lockstep with the emulator, on a sample.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from ctypes import CDLL, c_uint64, c_void_p
 from functools import cached_property, partial
@@ -185,6 +186,8 @@ class UserFunction:
             text = file.read_text()
         except (OSError, UnicodeDecodeError) as error:
             raise ToolchainError(f"cannot read {file}: {error}") from error
+        if not re.search(rf"\b{re.escape(function)}\b", text):  # some compilers take it for one that is elsewhere
+            raise ToolchainError(f"{file} has no function {function}")
         names = [f"v{number}" for number in range(len(self.operands))]
         loop = _C_LOOP.format(
             function=function, result=_C_RESULTS.get(str(self._returns), f"{self._returns}_t"),
@@ -194,7 +197,7 @@ class UserFunction:
         try:
             called = CDLL(str(host_library(text + loop))).lanewise_all
         except OSError as error:
-            raise ToolchainError(f"{file} lacks what {function} needs, or itself: {error}") from error
+            raise ToolchainError(f"{file} lacks what {function} needs: {error}") from error
         called.argtypes, called.restype = (*[c_void_p] * len(names), c_void_p, c_uint64), None
         return called
 
