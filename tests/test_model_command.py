@@ -238,6 +238,12 @@ def test_nothing_to_compare_is_no_verdict(path: Path, tmp_path: Path) -> None:
     assert (outcome.exit_code, "no layer could be compared: 6 were skipped" in outcome.stdout) == (3, True)
 
 
+def test_a_file_that_is_too_large_is_told_as_that(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.models.tflite_file.MAX_BYTES", 1000)
+    outcome = lanewise("model", path)
+    assert (outcome.exit_code, "has more than 1,000 bytes" in outcome.stderr) == (2, True), outcome.stderr
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [(b"", "is no TensorFlow Lite model: it lacks the mark TFL3"), (b"\0\0\0\0TFL3", "has no subgraph"),
