@@ -214,7 +214,7 @@ def test_memory_is_the_same_in_all_members_until_they_differ() -> None:
 
 def test_a_register_is_taken_by_a_number_of_numpy_as_that_of_a_machine_is() -> None:
     batch = Batch(2)
-    batch.x[np.int64(3)], batch.v[np.uint8(31)] = 7, 9  # type: ignore[index]
+    batch.x[np.int64(3)], batch.v[np.uint8(31)] = 7, 9
     assert [batch.x[3].tolist(), batch.v[31][:, 0].tolist()] == [[7, 7], [9, 9]]
 
 

@@ -50,10 +50,10 @@ class GeneralFile:
         self._registers = registers
         self._count = count
 
-    def __getitem__(self, number: int) -> NDArray[np.uint64]:
+    def __getitem__(self, number: SupportsIndex) -> NDArray[np.uint64]:
         return read_only(self._registers.general[register_index(number, self._count, "x")])[:, 0]
 
-    def __setitem__(self, number: int, value: SupportsIndex | Array) -> None:
+    def __setitem__(self, number: SupportsIndex, value: SupportsIndex | Array) -> None:
         self._registers.general[register_index(number, self._count, "x")] = column_of(
             value, self._registers.members, 64, "u8"
         )
@@ -72,10 +72,10 @@ class VectorFile:
     def __init__(self, registers: BatchRegisters) -> None:
         self._registers = registers
 
-    def __getitem__(self, number: int) -> NDArray[np.uint8]:
+    def __getitem__(self, number: SupportsIndex) -> NDArray[np.uint8]:
         return read_only(self._registers.vectors[register_index(number, len(self), "v")])
 
-    def __setitem__(self, number: int, value: SupportsIndex | Array) -> None:
+    def __setitem__(self, number: SupportsIndex, value: SupportsIndex | Array) -> None:
         self._registers.vectors[register_index(number, len(self), "v")] = self._rows(value)
 
     def _rows(self, value: SupportsIndex | Array) -> Array:
