@@ -87,6 +87,7 @@ CASES = (
     Case("what a register is added to", [NOP, ADD_X4_X4_1, NOP], SAME, "1 x4"),
     Case("x30", [NOP, MOV_X30_X4, NOP], SAME, "1 x30"),
     Case("flags", [NOP, CMP_X4_5, NOP], SAME, "1 nzcv"),
+    Case("flags of the emulator", SAME, [NOP, CMP_X4_5, NOP], "1 nzcv"),
     Case("FPSR", [NOP, MSR_FPSR_X4, NOP], SAME, "1 fpsr", x={"x4": QC}),
     Case("thread pointer", [NOP, MSR_TPIDR_X4, NOP], SAME, "1 tpidr", x={"x4": 1 << 40}),
     Case("FPCR", [NOP, MSR_FPCR_X4, NOP], SAME, "1 fpcr", x={"x4": FZ}),
@@ -126,6 +127,12 @@ def test_registers_that_are_not_found_in_memory_are_read_through_unicorn(
 ) -> None:
     monkeypatch.setattr(native, "registers_in_place", lambda _: None)
     assert run(case, patience=0)[1:] == run(case, NO_COMPILER)[1:]
+
+
+@pytest.mark.parametrize("name", ["flags", "FPSR", "FPCR", "thread pointer", "flags that are left"])
+def test_status_that_is_not_found_in_memory_is_read_through_unicorn(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "pieces_of_status", lambda *_: ())
+    assert run(named(name), patience=0)[1:] == run(named(name), NO_COMPILER)[1:]
 
 
 @pytest.mark.parametrize("case", CASES[1::5], ids=lambda case: case.name)
@@ -217,11 +224,12 @@ class Mistake(NamedTuple):
 
 
 VECTORS, GENERAL, NEXT = "i < V; i++) pairs |=", "i < X; i += 2) pairs |=", "&L->theirs.stores[L->theirs.count++]"
-SIZE = "store->size = (uint64_t)size;"
+SIZE, CHANGED = "store->size = (uint64_t)size;", "L->flags_read && !(changed[0] | changed[1])"
 MISTAKES = (
     Mistake("the last vector not compared", VECTORS, VECTORS.replace("V;", "V - 1;"), "v31"),
     Mistake("x30 not compared", GENERAL, GENERAL.replace("X;", "X - 2;"), "x30"),
     Mistake("flags not compared", "other |= S->nzcv ^ L->flags[0] >> 28;", "", "flags"),
+    Mistake("flags taken for what they were", CHANGED, "L->flags_read", "flags of the emulator"),
     Mistake("the thread pointer not compared", "other |= S->tpidr ^ L->flags[3];", "", "thread pointer"),
     Mistake("FPSR not compared", "(S->fpsr ^ L->flags[1]) & L->fpsr_mask", "0", "FPSR"),
     Mistake("FPCR not compared", "(S->fpcr ^ L->flags[2]) & L->fpcr_mask", "0", "FPCR"),

@@ -72,6 +72,7 @@ def main() -> None:
     ratios = []
     for source, level in BUILDS:
         native, python = Guarded(source, level, LONG, 0), Guarded(source, level, SHORT, NEVER)
+        assert not native.lockstep.without_native
         pairs = [(native.rate(), python.rate()) for _ in range(RUNS)]
         mine, other = (median(rates) for rates in zip(*pairs, strict=True))
         ratios.append(median(a / b for a, b in pairs))

@@ -6,6 +6,7 @@ from ctypes import CDLL, Structure, c_int, c_uint8, c_uint32, c_uint64, sizeof
 from enum import IntEnum, IntFlag
 from struct import calcsize
 
+from sim.call.native.status import MOST_PIECES, PIECE
 from sim.call.native.steps import MOST_REGISTERS
 from sim.machine.compiled.state import STATE
 
@@ -84,6 +85,8 @@ class Control(Structure):
         ("emulator", c_uint64), ("read_registers", c_uint64), ("stop", c_uint64), ("numbers", c_int * _NUMBERS),
         ("vectors", c_uint8 * 512), ("general", c_uint64 * 32), ("flags", c_uint64 * 4),
         ("x_in_place", c_uint64), ("v_in_place", c_uint64), ("v_stride", c_uint64),
+        ("kept", c_uint64 * MOST_PIECES), ("pieces", c_uint64),
+        ("kept_then", c_uint8 * (PIECE * MOST_PIECES)), ("flags_read", c_uint64),
         ("pc_is_known", c_uint64),
         ("fpsr_mask", c_uint64), ("fpcr_mask", c_uint64),
         ("why", c_uint64), ("pending", c_uint64), ("overflowed", c_uint64), ("saturated", c_uint64),

@@ -3,7 +3,7 @@
    instruction has no step, or an access is not allowed, the run stops, and Python goes on (sim.call.native.lockstep). */
 
 enum { V = 32, X = 32, FLAGS = 4, MOST_WENT = 4096 };
-enum { QC = 1 << 27 };
+enum { QC = 1 << 27, MOST_PIECES = 24 };
 
 /* Why a run stopped. */
 enum { GOES_ON = 0, BUDGET = 1, NO_STEP = 2, REFUSED = 3, MODES = 4, GUARD = 5, DIFFERS = 6, FULL = 7 };
@@ -47,6 +47,10 @@ typedef struct {
   const uint64_t *x_in_place; /* 0 where the emulator's registers are not found in memory */
   const uint8_t *v_in_place;
   uint64_t v_stride;
+  const uint8_t *kept[MOST_PIECES]; /* what the emulator computes its flags from (sim.call.native.status) */
+  uint64_t pieces; /* 0 where that is not found */
+  uint8_t kept_then[MOST_PIECES][16]; /* as it was when the flags were read */
+  uint64_t flags_read;
   uint8_t *pc_is_known; /* the emulator need not search for it where it calls back; 0 where that is not found */
   uint64_t fpsr_mask, fpcr_mask;
 
@@ -191,13 +195,28 @@ static Pair pair_at(const void *from) {
   return pair;
 }
 
-static int registers_differ(Lockstep *L) {
-  const State *S = &L->state;
+/* Whether the flags are as they were when they were read. */
+static int flags_are_known(const Lockstep *L) {
+  Pair changed = {0, 0};
+  for (uint64_t i = 0; i < L->pieces; i++) changed |= pair_at(L->kept[i]) ^ pair_at(L->kept_then[i]);
+  return L->flags_read && !(changed[0] | changed[1]);
+}
+
+/* Read the emulator's flags, and the registers that are not read in place; whether it refuses. */
+static int read_through_emulator(Lockstep *L) {
   const int first = L->x_in_place ? V + X : 0;
   void *values[V + X + FLAGS];
   for (int i = first; i < V + X; i++) values[i] = i < V ? (void *)L->vectors[i] : &L->general[i - V];
   for (int i = 0; i < FLAGS; i++) values[V + X + i] = &L->flags[i];
   if (L->read_registers(L->emulator, L->numbers + first, values + first, V + X + FLAGS - first)) return 1;
+  for (uint64_t i = 0; i < L->pieces; i++) memcpy(L->kept_then[i], L->kept[i], 16);
+  L->flags_read = L->pieces != 0;
+  return 0;
+}
+
+static int registers_differ(Lockstep *L) {
+  const State *S = &L->state;
+  if (!flags_are_known(L) && read_through_emulator(L)) return 1;
   const uint64_t *x = L->x_in_place ? L->x_in_place : L->general;
   const uint8_t *v = L->x_in_place ? L->v_in_place : L->vectors[0];
   const uint64_t stride = L->x_in_place ? L->v_stride : 16;

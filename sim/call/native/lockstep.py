@@ -21,6 +21,7 @@ from sim.call.guards.watch import Watch
 from sim.call.native.code import NativeCode
 from sim.call.native.control import Control, Stop, require_same_layout
 from sim.call.native.in_place import flag_of_known_pc, registers_in_place
+from sim.call.native.status import pieces_of_status
 from sim.call.native.steps import driver
 from sim.emulator import CHooks, Emulator
 from sim.machine.compiled.state import unpack_into
@@ -140,6 +141,8 @@ class NativeLockstep:
         place = registers_in_place(self.emulator)
         if place is not None:
             control.x_in_place, control.v_in_place, control.v_stride = place
+            pieces = pieces_of_status(self.emulator, place)
+            control.kept[: len(pieces)], control.pieces = pieces, len(pieces)
 
     def _load(self, watch: Watch | None) -> None:
         """Let driver and emulator begin where the machine is."""
