@@ -36,6 +36,15 @@ def test_a_build_is_listed_by_kind_with_its_size(cache: Path) -> None:
     assert next(kind["bytes"] for kind in shown["kept"] if kind["kind"] == "*.elf") == elf
 
 
+def test_texts_of_every_language_are_listed(cache: Path) -> None:
+    for suffix in (".c", ".cpp", ".s", ".S"):
+        build_text("", suffix)
+    kinds = {kind["kind"]: kind["files"] for kind in json.loads(lanewise("cache", "--json").stdout)["kept"]}
+    assert {kind: count for kind, count in kinds.items() if kind.startswith("source")} == {
+        "source-*.c": 1, "source-*.cpp": 1, "source-*.s": 1, "source-*.S": 1,
+    }  # fmt: skip
+
+
 def test_the_list_says_in_words_what_files_are(cache: Path) -> None:
     put(cache / "rtl" / named(1, ".sim"), 3 << 20, 0)
     lines = lanewise("cache").stdout.splitlines()

@@ -293,6 +293,14 @@ def test_what_cannot_be_built_and_what_cannot_be_asked_are_no_verdicts(folder: P
     assert "no.h" in told["check", "not built"]
 
 
+def test_two_sources_of_one_name_are_refused(folder: Path) -> None:
+    (folder / "other").mkdir()
+    (folder / "other/halve.c").write_text(HALVE_C)
+    (folder / "two.py").write_text(HALVE_PY.replace('Path("halve.c"),', 'Path("halve.c"), Path("other/halve.c")'))
+    with pytest.raises(CampaignError, match=r"two\.py has two sources called halve\.c: a campaign tells them by"):
+        jobs_in(folder, CHECK.replace("halve.py", "two.py"))
+
+
 def test_what_was_stopped_is_done_again_only_when_asked(folder: Path) -> None:
     def lost(tasks: Iterable[JobTask]) -> Generator[tuple[JobTask, Any], None, None]:
         yield from ((task, LostItem("it took more than 3 s", 2, 3.0)) for task in tasks)
@@ -381,8 +389,9 @@ def test_ctrl_c_is_130_and_the_same_command_goes_on(tmp_path: Path) -> None:
          "lanewise check k.py --seed 2 --vectors 9 --opt O1 --hold n=8 --hold shift=-1"),
         (JobCase(kind="cycles", kernel="k.py", source="k.c", level="O2", core="cortex-a55", more={"length": 64}),
          "lanewise cycles k.py --core cortex-a55 --length 64 --opt O2"),
-        (JobCase(kind="prove", kernel="k.py", source="k.c", level="O2", more={"lengths": [3, 4], "rows": [1, 5]}),
-         "lanewise prove k.py --lengths 3,4 --rows 1,5 --opt O2"),
+        (JobCase(kind="prove", kernel="k.py", source="k.c", level="O2",
+                 more={"lengths": [3, 4], "rows": [1, 5], "seconds": 9.0}),
+         "lanewise prove k.py --lengths 3,4 --rows 1,5 --timeout 9.0 --opt O2"),
         (JobCase(kind="replay", kernel="a b.jsonl", more={"engine": "machine", "line": 4}),
          "lanewise replay 'a b.jsonl' --engine machine --line 4"),
         (JobCase(kind="mutants", kernel="add at Width 16", source="rtl", seed=3, more={"count": 5, "seconds": 9.0}),

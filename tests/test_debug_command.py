@@ -201,6 +201,10 @@ def test_each_step_on_the_way_of_a_wrong_lane_is_told_with_the_golden_one(folder
         ("find 0xfffffffffffffffffffffff", "is no address, FILE:LINE, function"),
         ("find", "is no address, FILE:LINE, function"),
         ("run #-1", "is no address, FILE:LINE, function"),
+        (f"run #{'9' * 5000}", "is no address, FILE:LINE, function"),
+        (f"lanes *{'9' * 5000}", "99... has more than 1000 characters, so that it points at nothing"),
+        (f"lanes v0 q{'9' * 5000}", "is no type of lanes"),
+        (f"why v0.s[{'1' * 5000}]", "v0.s[11"),
     ],
 )
 def test_what_is_nowhere_is_refused_in_a_sentence(commands: SessionCommands, command: str, says: str) -> None:

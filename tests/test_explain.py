@@ -694,6 +694,7 @@ BYTE = np.array([3], np.int8)
         (BYTE, ONE | {"bias": np.array([1, 2])}, "the bias has shape (2,): it must be (1,)"),
         (BYTE, ONE | {"multiplier": 2**31}, "the multiplier: 2147483648 is given"),
         (BYTE, ONE | {"multiplier": 0.5}, "the multiplier is 0.5: give integers"),
+        (BYTE, ONE | {"multiplier": [[1], [2, 3]]}, "the multiplier has rows of several lengths: give numbers, one"),
         (BYTE, ONE | {"shift": 300}, "the shift: 300 is given, it must lie in -255..255"),
         (BYTE, ONE | {"shift": 2**64 - 1}, f"the shift: {2**64 - 1} is given, it must lie in -255..255"),
         (BYTE, ONE | {"multiplier": 2**64 - 1}, f"the multiplier: {2**64 - 1} is given"),

@@ -247,6 +247,15 @@ def test_packets_in_pieces_of_any_size_are_the_same() -> None:
         assert found == bodies
 
 
+def test_a_place_past_the_last_address_is_refused(session: Session) -> None:
+    target = GdbTarget(session)
+    for kind in "024":
+        assert target.answer(f"Z{kind},{2**64 - 4:x},4".encode()) == b"OK"
+        for beyond in (f"{2**64 - 3:x},4", f"{2**70:x},1"):
+            assert target.answer(f"Z{kind},{beyond}".encode()) == b"E01"
+    assert target.answer(b"vCont;c") != b""
+
+
 def test_no_packet_ends_a_target(session: Session) -> None:
     """A hundred thousand of `make test-clients`, here a few."""
     fuzz(GdbTarget(session), 2000)

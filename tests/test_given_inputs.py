@@ -127,6 +127,13 @@ def test_a_shared_table_needs_what_says_which_array_each_pointer_is() -> None:
         require_inputs(kernel, {"x": np.zeros((2, 3), np.int8), "m": 2, "n": 3})
 
 
+@pytest.mark.parametrize(("rows", "there"), [([0, 1], True), ([0, 2], False), ([0, -1], False)])
+def test_a_shared_table_points_at_arrays_that_there_are(rows: list[int], there: bool) -> None:
+    table = Pointer("x", "int8", ("m", "n"), indirect=True, shared=True)
+    kernel = of(Signature((table, ScalarArgument("m", "int32"), ScalarArgument("n", "int32"))))
+    assert kernel.accepts({"x": np.zeros((2, 3), np.int8), "x.rows": np.array(rows), "m": 2, "n": 3}) == there
+
+
 def test_arguments_that_a_kernel_makes_are_looked_at_too() -> None:
     """Numbers of both kinds, a vector, a function, a structure behind a pointer; one number is not there."""
     signature = Signature(

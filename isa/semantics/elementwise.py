@@ -92,7 +92,7 @@ def pairwise(signed: bool, function: LaneFunction) -> Body:
 
     def body(destination: Destination, *sources: Source) -> Writes:
         lanes = [lane for source in sources for lane in source.lanes(signed, 0)]
-        return destination.write([function(destination.element(signed), *pair) for pair in _pairs(lanes)])
+        return destination.write([function(destination.element(signed), *pair) for pair in in_pairs(lanes)])
 
     return body
 
@@ -103,11 +103,12 @@ def pairwise_accumulating(signed: bool, function: LaneFunction) -> Body:
     def body(destination: Destination, source: Source) -> Writes:
         element = destination.element(signed)
         old = destination.lanes(signed, destination.count)
-        pairs = _pairs(source.lanes(signed, 0))
+        pairs = in_pairs(source.lanes(signed, 0))
         return destination.write([function(element, lane, *pair) for lane, pair in zip(old, pairs, strict=True)])
 
     return body
 
 
-def _pairs(lanes: list[Lane]) -> list[tuple[Lane, Lane]]:
+def in_pairs(lanes: list[Lane]) -> list[tuple[Lane, Lane]]:
+    """Lanes 0 and 1, 2 and 3, and so on."""
     return list(zip(lanes[::2], lanes[1::2], strict=True))

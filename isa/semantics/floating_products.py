@@ -5,7 +5,7 @@ from __future__ import annotations
 from isa.floating import BF16, F16, F32, FLOATS, FloatOperation
 from isa.lane import U16, Lane, constant, read
 from isa.operands import Element, Immediate, Vector
-from isa.semantics.elementwise import Body, Writes
+from isa.semantics.elementwise import Body, Writes, in_pairs
 
 Pair = tuple[Lane, Lane]
 
@@ -15,14 +15,10 @@ _BFLOAT_PRODUCT = FloatOperation("multiply", BF16, F32, "odd_or_infinity", silen
 _BFLOAT_SUM = FloatOperation("add", F32, F32, "odd_or_infinity", silent=True)
 
 
-def _pairs(lanes: list[Lane]) -> list[Pair]:
-    return list(zip(lanes[::2], lanes[1::2], strict=True))
-
-
 def _complex_pairs(source: Vector | Element, count: int) -> list[Pair]:
     """Real and imaginary parts; an element `.s[i]` names the complex number i."""
     if isinstance(source, Vector):
-        return _pairs(source.lanes(False))
+        return in_pairs(source.lanes(False))
     real, imaginary = source.element(False).lanes(read(source.place), 2, 2 * source.number)
     return [(real, imaginary)] * count
 
@@ -31,7 +27,7 @@ def complex_add(d: Vector, n: Vector, m: Vector, rotation: Immediate) -> Writes:
     """FCADD: m is turned by 90 or 270 degrees first."""
     format = FLOATS[d.bits]
     add, lanes = FloatOperation("add", format, format), []
-    for a, (real, imaginary) in zip(_pairs(n.lanes(False)), _pairs(m.lanes(False)), strict=True):
+    for a, (real, imaginary) in zip(in_pairs(n.lanes(False)), in_pairs(m.lanes(False)), strict=True):
         turned = {90: (format.negated(imaginary), real), 270: (imaginary, format.negated(real))}[rotation.number]
         lanes += [add(x, y) for x, y in zip(a, turned, strict=True)]
     return d.write(lanes)
@@ -41,7 +37,7 @@ def complex_multiply_add(d: Vector, n: Vector, m: Vector | Element, rotation: Im
     """FCMLA: one half of a complex product, each part a fused multiply-add."""
     format = FLOATS[d.bits]
     fused, lanes = FloatOperation("multiply_add", format, format), []
-    sources = zip(_pairs(d.lanes(False)), _pairs(n.lanes(False)), _complex_pairs(m, d.count // 2), strict=True)
+    sources = zip(in_pairs(d.lanes(False)), in_pairs(n.lanes(False)), _complex_pairs(m, d.count // 2), strict=True)
     for old, a, (real, imaginary) in sources:
         turned = {
             0: (real, imaginary),

@@ -37,7 +37,7 @@ from isa.text.holes import collected, index, lane_runs, offset
 
 _IF, _COMPARE, _BITS, _SUM, _PRODUCT, _PREFIX, _ATOM = range(7)
 """How tightly a text binds; what binds less than its place asks for stands in parentheses."""
-_FLAG_NAMES = "VCZN"
+FLAG_NAMES = "VCZN"
 
 
 class Definition(NamedTuple):
@@ -189,7 +189,7 @@ class _Writer:
             return None
         place = source.place
         if place.file == "nzcv" and element.bits == 1:
-            return _FLAG_NAMES[lsb]
+            return FLAG_NAMES[lsb]
         if lsb == 0 and element.bits in (32 if place.file != "v" else 128, place.bits):
             return place_name(place, element.bits)
         if place.file == "v" and element.bits in ELEMENT_LETTERS and lsb % element.bits == 0:

@@ -12,10 +12,9 @@ from typing import NamedTuple
 from isa.instruction import Instruction, is_kept
 from isa.lane import Memory, Place, Write
 from isa.operands import ELEMENT_LETTERS
-from isa.text.expressions import expression, memory, place_name
+from isa.text.expressions import FLAG_NAMES, expression, memory, place_name
 from isa.text.holes import filled, index, steps_of
 
-_FLAG_NAMES = "VCZN"
 _MOST_GROUPS = 4
 
 
@@ -55,7 +54,7 @@ def _destinations(write: Write) -> list[str]:
     if isinstance(place, Memory):
         return [memory(place.address, bits // 8, lambda a: expression(a).text, bits // 8 * i) for i in numbers]
     if place.file == "nzcv" and bits == 1:
-        return [_FLAG_NAMES[i] for i in numbers]
+        return [FLAG_NAMES[i] for i in numbers]
     if place.file == "v" and bits < 128:
         return [f"{place}.{ELEMENT_LETTERS[bits]}[{index(i)}]" for i in numbers]
     return [place_name(place, bits)]

@@ -150,7 +150,7 @@ def command_of(case: JobCase) -> str:
             words = ["lanewise", "cycles", case.kernel]
         case "prove":
             sizes = {name: ",".join(map(str, more[name])) for name in ("lengths", "rows") if name in more}
-            given = {"mode": case.mode or None, **sizes, **build}
+            given = {"mode": case.mode or None, **sizes, "timeout": more["seconds"], **build}
             words = ["lanewise", "prove", case.kernel]
         case "claim":
             words, given = ["lanewise", "prove", more.get("file") or case.kernel], {"timeout": more["seconds"]}

@@ -175,6 +175,8 @@ def _builds(values: Values) -> Iterator[dict[str, Any]]:
         kernel = kernel_named(name, mode)
         about = {"kernel": name, "mode": mode}
         known = [*(source.name for source in kernel.sources), *(["program"] if kernel.program is not None else [])]
+        if twice := [one for one, count in Counter(known).items() if count > 1]:
+            raise CampaignError(f"{name} has two sources called {twice[0]}: a campaign tells them by their file names")
         met.update(known)
         for source in kernel.sources:
             if chosen and source.name not in chosen:

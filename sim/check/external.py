@@ -101,6 +101,8 @@ def check_external_backend(kernel: Kernel, backend: ExternalBackend, vectors: Ve
         results = backend.run(vectors.inputs)
     except BackendFault as fault:
         return _outcome(backend, {}, failure=str(fault))
+    if len(results) != len(vectors.inputs):
+        return _outcome(backend, {}, failure=f"it gives {len(results)} results for {len(vectors.inputs)} input sets")
     numbers = [number for number, result in enumerate(results) if not isinstance(result, Outside)]
     ran = [CallResult({backend.name: found}, 0, 0) for found in results if not isinstance(found, Outside)]
     chosen = Vectors([vectors.inputs[n] for n in numbers], [vectors.golden[n] for n in numbers], vectors.seed)

@@ -168,7 +168,7 @@ class Session:
             if self.trouble_number is None:
                 raise SpotError("nothing is wrong with this call")
             return AtNumber(self.trouble_number, stands_before=False)
-        if re.fullmatch(r"#\d+", text.strip()):
+        if re.fullmatch(r"#[0-9]{1,19}", text.strip()):
             return AtNumber(int(text.strip()[1:]))
         return At(frozenset(each.start for each in self.code_of(text.strip())))
 

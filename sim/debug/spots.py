@@ -22,10 +22,11 @@ _SCALAR = re.compile(r"([bhsdq])(\d+)")
 _GENERAL = re.compile(r"([xw])(\d+)(?:\.([bhs])\[(\d)\])?")
 _MEMORY = re.compile(r"\*(?:0[xX]([0-9a-fA-F]+)|(\d+))(?::(\d+))?")
 _ELEMENT = re.compile(r"([A-Za-z_]\w*)((?:\[[\d, ]+\])+)")
-_KIND = re.compile(r"(?:([suxf])(8|16|32|64)|q(\d+))")
+_KIND = re.compile(r"(?:([suxf])(8|16|32|64)|q(\d{1,3}))")
 _FLAGS: Final = {"nzcv": 1, "fpsr": 4, "fpcr": 4}
 _WIDTH_OF_Q: Final = ((7, 8), (15, 16), (31, 32), (63, 64))
 _MOST_BYTES: Final = 64
+_LONGEST: Final = 1000
 
 
 class SpotError(LanewiseError):
@@ -75,6 +76,8 @@ def find_spot(text: str, arrays: Mapping[str, PlacedArray], result: Place | None
     Raises SpotError.
     """
     text = text.strip()
+    if len(text) > _LONGEST:
+        raise SpotError(f"{text[:40]}... has more than {_LONGEST} characters, so that it points at nothing")
     if text == "result" and result is not None:
         return Spot(text, result, 0, size)
     if text == "sp":

@@ -349,7 +349,10 @@ def checked_bounds(minimum: Any, maximum: Any) -> Range | None:
 
 
 def _per_channel(name: str, value: Any, channels: int, kinds: str) -> AnyArray:
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise QuestionError(f"the {name} has rows of several lengths: give numbers, one for each channel") from None
     if array.dtype.kind not in kinds:
         wanted = "numbers" if "f" in kinds else "integers"
         raise QuestionError(f"the {name} is {str(array.dtype) if array.ndim else repr(value)}: give {wanted}")

@@ -204,7 +204,7 @@ class Kernel:
             arrays, rows = inputs.get(pointer.name), inputs.get(pointer.rows)
             if not pointer.shared or not isinstance(arrays, np.ndarray) or not isinstance(rows, np.ndarray):
                 continue
-            if not (rows < len(arrays) + bool(pointer.may_be)).all():
+            if not ((rows >= 0) & (rows < len(arrays) + bool(pointer.may_be))).all():
                 return False
         if self.valid is None:
             return True

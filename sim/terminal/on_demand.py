@@ -11,6 +11,7 @@ import select
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from errno import ENAMETOOLONG
 from functools import wraps
 from importlib import import_module
 from inspect import cleandoc
@@ -129,14 +130,16 @@ def _loaded(target: str, command: str, extra: str = "") -> Any:
         fail(f"{command} needs {package}, which is not installed; run: {pip_install(install)}", MISSING)
 
 
-def _hindrance(error: OSError) -> str:
-    """What the system refused, in one sentence."""
+def _hindrance(error: OSError) -> tuple[str, int]:
+    """What the system refused, in one sentence, and the exit code."""
     try:
         os.getcwd()
     except OSError:
-        return "the working directory is there no more: change to one that is"
+        return "the working directory is there no more: change to one that is", MISSING
     file = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-    return f"stopped, without a verdict: {file}{error.strerror or error}"
+    if error.errno == ENAMETOOLONG:
+        return f"cannot read {file}{error.strerror}", USAGE
+    return f"stopped, without a verdict: {file}{error.strerror or error}", MISSING
 
 
 def _reader_left(error: BaseException) -> bool:
@@ -185,8 +188,9 @@ class EdgeGroup(OnDemandGroup):
         except OSError as error:  # what no command knew more about
             if _reader_left(error):
                 return None
-            say(_hindrance(error))
-            raise typer.Exit(MISSING) from None
+            sentence, code = _hindrance(error)
+            say(sentence)
+            raise typer.Exit(code) from None
         except MemoryError:
             say("stopped, without a verdict: there is no memory left; run less at once, or where there is more")
             raise typer.Exit(MISSING) from None

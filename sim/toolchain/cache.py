@@ -23,7 +23,7 @@ _AFTER: Final = 0.8
 """The share of `MOST` that is left."""
 _LOOKED: Final = "size-looked-at"
 """A file whose time says when the size was looked at last."""
-_KEPT: Final = re.compile(r"(?:(?P<kind>[a-z]+)-)?[0-9a-f]{16,64}(?P<suffix>\.[a-z0-9]{1,8})")
+_KEPT: Final = re.compile(r"(?:(?P<kind>[a-z]+)-)?[0-9a-f]{16,64}(?P<suffix>\.[a-zA-Z0-9]{1,8})")
 
 
 @dataclass(frozen=True)

@@ -115,8 +115,8 @@ class GdbTarget:
 
     def _insert(self, rest: str) -> str:
         kind, address, size = (int(part, 16) for part in rest.split(";")[0].split(","))
-        if len(self._stops) >= _MOST_STOPS:
-            raise ValueError("too many")
+        if len(self._stops) >= _MOST_STOPS or address + size > 1 << 64:
+            raise ValueError("too many, or past the last address")
         if kind in (0, 1):
             self._stops[kind, address, size] = [At(frozenset([address]))]
         elif kind in _WATCHES:
