@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from isa.lane import Place
+from sim.call.buffers import FIRST_BUFFER
 from sim.call.caller import RETURN_ADDRESS, STACK_SIZE, STACK_TOP, Call, Caller
 from sim.kernels import Kernel, KernelError, ScalarArgument
 from sim.kernels.signature import RETURNED, Signature, Struct, VectorArgument
 from sim.machine.machine import Machine
 from sim.toolchain.compilers import build_text
-from sim.toolchain.image import Image
+from sim.toolchain.image import Image, ImageError
 
 JUNK = 0xA5
 """What is in registers above and beside a result."""
@@ -138,3 +139,23 @@ def test_what_is_returned_in_memory_has_its_address_in_x8(image: Image) -> None:
 def test_an_argument_that_is_missing_is_refused(image: Image) -> None:
     with pytest.raises(KernelError, match="the argument 'n' is missing"):
         begun(Signature((ScalarArgument("n", "int64"),)), image, {})
+
+
+@pytest.mark.parametrize(
+    "address", [FIRST_BUFFER, STACK_TOP - STACK_SIZE - 4, STACK_TOP - 4, RETURN_ADDRESS - 4, RETURN_ADDRESS + 4092]
+)
+def test_a_program_that_lies_where_calls_have_their_own_is_refused(address: int) -> None:
+    image = build_text("int f(void) { return 1; }", ".c")
+    kernel = Kernel(name="f", symbol="f", sources=(), signature=Signature((), returns="int32"), golden=dict)
+    code = replace(image.segments[0], address=address, data=bytes(8), size=8)
+    with pytest.raises(ImageError, match=f"the program has memory at {address:#x}, but calls have their own at 0x"):
+        Caller(replace(image, segments=(*image.segments, code)), kernel, Machine())
+
+
+@pytest.mark.parametrize("address", [FIRST_BUFFER - 8, STACK_TOP - STACK_SIZE - 4104, STACK_TOP, RETURN_ADDRESS + 4096])
+def test_a_program_may_lie_beside_that(address: int) -> None:
+    image = build_text("int f(void) { return 1; }", ".c")
+    kernel = Kernel(name="f", symbol="f", sources=(), signature=Signature((), returns="int32"), golden=dict)
+    code = replace(image.segments[0], address=address, data=bytes(8), size=8)
+    caller = Caller(replace(image, segments=(*image.segments, code)), kernel, Machine())
+    assert caller.machine.memory.read(address, 1) == b"\0"

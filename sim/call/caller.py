@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from isa.lane import Place
-from sim.call.buffers import Buffers, PlacedArray, address_of
+from sim.call.buffers import BUFFER_SPACING, FIRST_BUFFER, Buffers, PlacedArray, address_of
 from sim.call.guards.bounds import StackFrame
 from sim.call.guards.undefined_bytes import UndefinedBytes
 from sim.kernels.c_types import as_bytes, read_fields
@@ -28,11 +28,17 @@ from sim.kernels.signature import (
 )
 from sim.machine.machine import Machine
 from sim.machine.memory import PAGE, Memory
-from sim.toolchain.image import Image
+from sim.toolchain.image import Image, ImageError
 from sim.toolchain.starting import map_image
 
 RETURN_ADDRESS = 0x7FFF_0000_0000
 STACK_TOP, STACK_SIZE = 0x7FFE_0000_0000, 16 * PAGE
+_TAKEN = (
+    range(FIRST_BUFFER, FIRST_BUFFER + 256 * BUFFER_SPACING),
+    range(STACK_TOP - STACK_SIZE, STACK_TOP),
+    range(RETURN_ADDRESS, RETURN_ADDRESS + PAGE),
+)
+"""Where calls have arrays, their stack, and where they return to."""
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
@@ -57,6 +63,8 @@ class Caller:
     """Makes calls of one kernel ready on a machine, in its memory and in others that must be alike."""
 
     def __init__(self, image: Image, kernel: Kernel, machine: Machine, others: Sequence[Memory] = ()) -> None:
+        """Raises ImageError where a segment of the image lies where calls have their own."""
+        _require_room(image)
         self.machine, self.image, self.signature = machine, image, kernel.signature
         self._entry = image.symbol(kernel.symbol).address
         self._passed = kernel.signature.passed()
@@ -154,3 +162,14 @@ def bytes_of(argument: ByValue, value: Any) -> bytes:
     except (TypeError, ValueError, OverflowError, KeyError) as error:
         kind = "such structure" if isinstance(argument, Struct) else argument.type
         raise KernelError(f"the argument {argument.name!r} is no {kind}: {error}") from None
+
+
+def _require_room(image: Image) -> None:
+    for segment in image.segments:
+        first, end = segment.address // PAGE * PAGE, segment.address + segment.size
+        for taken in _TAKEN:
+            if first < taken.stop and taken.start < end:
+                raise ImageError(
+                    f"the program has memory at {segment.address:#x}, but calls have their own at "
+                    f"{taken.start:#x}..{taken.stop:#x}: link it elsewhere"
+                )

@@ -98,7 +98,10 @@ def _machine(image: Image) -> Machine:
     machine = Machine()
     machine.tpidr = image.thread_pointer
     map_image(machine.memory, image)
-    machine.memory.map(_STACK - _STACK_SIZE, _STACK_SIZE, "rw")
+    try:
+        machine.memory.map(_STACK - _STACK_SIZE, _STACK_SIZE, "rw")
+    except ValueError as overlap:
+        raise ImageError(f"there is no room for the stack of its constructors: {overlap}; link it elsewhere") from None
     machine.memory.write(_ARGUMENTS, struct.pack("<3Q", 24, _HWCAP, _HWCAP2))
     return machine
 
