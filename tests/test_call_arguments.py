@@ -105,7 +105,7 @@ def test_a_table_of_pointers_needs_an_array_of_two_axes() -> None:
         ("int8", f"zeros:{LARGEST_COUNT + 1}", f"zeros: takes 0 to {LARGEST_COUNT} elements"),
         ("int8", "zeros:-1", f"zeros: takes 0 to {LARGEST_COUNT} elements"),
         ("int8", "zeros:", f"zeros: takes 0 to {LARGEST_COUNT} elements"),
-        ("int8", "@none.npy", "none.npy cannot be read as .npy (No such file or directory)"),
+        ("int8", "@none.npy", "none.npy cannot be read as .npy: No such file or directory"),
         ("int8", "@none.json", "none.json cannot be read (No such file or directory)"),
     ],
 )
@@ -134,11 +134,11 @@ def test_an_array_comes_from_a_file_of_its_type(tmp_path: Path, monkeypatch: pyt
     assert (made.shape, value.tolist(), value.flags["C_CONTIGUOUS"]) == ((3, 2), [[1, 4], [2, 5], [3, 6]], True)
     assert read(pointer, "@a.json")[1].tolist() == [[7, 8]]
     assert refused(Pointer("a", "int8", (9,)), "@a.npy") == "a.npy must hold an array of int8, not int16"
-    assert refused(pointer, "@two.npy") == "two.npy must hold an array of int16, not several arrays"
+    assert refused(pointer, "@two.npy") == "two.npy cannot be read as .npy: it is no .npy file"
     assert refused(pointer, "@bad.json") == "bad.json is not text in UTF-8"
-    assert refused(pointer, "@empty.npy") == "empty.npy is no .npy file of numbers"
+    assert refused(pointer, "@empty.npy") == "empty.npy cannot be read as .npy: it is no .npy file"
     Path("cut.npy").write_bytes(Path("two.npy").read_bytes()[:40])
-    assert refused(pointer, "@cut.npy") == "cut.npy is no .npy file of numbers"
+    assert refused(pointer, "@cut.npy") == "cut.npy cannot be read as .npy: it is no .npy file"
 
 
 class Touches:
@@ -151,7 +151,9 @@ class Touches:
 def test_a_file_is_not_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", np.array([Touches()], object), allow_pickle=True)
-    assert refused(Pointer("a", "int16", (9,)), "@a.npy") == "a.npy is no .npy file of numbers"
+    assert refused(Pointer("a", "int16", (9,)), "@a.npy") == (
+        "a.npy cannot be read as .npy: it holds objects of Python, which are not read: save numbers"
+    )
     assert not Path("touched").exists()
     np.load("a.npy", allow_pickle=True)
     assert Path("touched").exists()

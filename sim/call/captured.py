@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -21,6 +20,7 @@ from isa.lane import Place
 from sim.machine.errors import MemoryFault, UnmodelledMode
 from sim.machine.memory import PAGE, Memory
 from sim.machine.registers import RegisterStorage, as_fpcr
+from sim.numpy_files import NumpyArchive, UnreadableArray
 
 MAX_CALL_BYTES = 0x4000_0000
 """Memory that one call may map, and bytes that its `mem` and its `outputs` may have."""
@@ -111,10 +111,8 @@ class Bytes:
         if not self._is_there:
             return
         try:
-            self._sizes = {info.filename: info.file_size for info in zipfile.ZipFile(path).infolist()}
-            self._arrays = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
-            reason = "it is no .npz archive" if isinstance(error, zipfile.BadZipFile) else _reason(error)
+            self._archive = NumpyArchive(path)
+        except UnreadableArray as reason:
             raise CaptureError(f"cannot read {path}: {reason}; it must be the .npz beside the calls") from None
 
     def __getitem__(self, key: str) -> bytes:
@@ -125,23 +123,14 @@ class Bytes:
             return bytes.fromhex(digits)
         if not self._is_there:
             raise CaptureError(f"cannot read {self._path}: there is no such file; it must be the .npz beside the calls")
-        if key not in self._arrays.files:
+        if key not in self._archive.keys:
             raise CaptureError(f"{self._path.name} has no key {key!r:.80}")
-        member = key if key in self._sizes else f"{key}.npy"  # as numpy looks for it
-        if self._sizes[member] > MAX_CALL_BYTES:
+        if self._archive.size(key) > MAX_CALL_BYTES:
             raise CaptureError(f"the key {key!r:.80} of {self._path.name} has more than {MAX_CALL_BYTES} bytes")
         try:
-            return np.ascontiguousarray(self._arrays[member]).tobytes()
-        except Exception as error:  # a damaged member raises whatever zipfile, zlib or numpy met first
-            raise CaptureError(f"the key {key!r:.80} of {self._path.name} cannot be read: {_reason(error)}") from None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    if isinstance(error, json.JSONDecodeError):  # its own count of lines is not that of the file
-        return f"{error.msg} at character {error.pos + 1}"
-    return str(error).split("\n")[0] or type(error).__name__
+            return np.ascontiguousarray(self._archive.array(key)).tobytes()
+        except UnreadableArray as reason:
+            raise CaptureError(f"the key {key!r:.80} of {self._path.name} cannot be read: {reason}") from None
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -168,8 +157,10 @@ def read_line(number: int, text: str, data: Bytes) -> CapturedLine:
     try:
         try:
             found = json.loads(text.rstrip())
+        except json.JSONDecodeError as error:  # its own count of lines is not that of the file
+            raise CaptureError(f"this is no JSON: {error.msg} at character {error.pos + 1}") from None
         except (ValueError, RecursionError) as error:
-            raise CaptureError(f"this is no JSON: {_reason(error)}") from None
+            raise CaptureError(f"this is no JSON: {error}") from None
         if not isinstance(found, dict):
             raise CaptureError(f"a call is a JSON object, not {type(found).__name__}")
         return CapturedLine(number, _call(found, data))

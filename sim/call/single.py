@@ -9,7 +9,6 @@ from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from sim.kernels.signature import (
     flattened,
     nested,
 )
+from sim.numpy_files import UnreadableArray, read_npy
 from sim.toolchain.dwarf.function_types import function_signature
 from sim.toolchain.image import Image, ImageError
 from sim.toolchain.objects import open_image
@@ -212,13 +212,11 @@ def _array(dtype: str, text: str) -> np.ndarray[Any, Any]:
     if text.startswith("@"):
         path = Path(text[1:])
         try:
-            array = np.load(path, allow_pickle=False)
-        except OSError as error:
-            raise ValueError(f"{path} cannot be read as .npy ({error.strerror})") from None
-        except (ValueError, EOFError, BadZipFile):
-            raise ValueError(f"{path} is no .npy file of numbers") from None
-        if not isinstance(array, np.ndarray) or array.dtype != np.dtype(dtype):
-            raise ValueError(f"{path} must hold an array of {dtype}, not {getattr(array, 'dtype', 'several arrays')}")
+            array = read_npy(path)
+        except UnreadableArray as reason:
+            raise ValueError(f"{path} cannot be read as .npy: {reason}") from None
+        if array.dtype != np.dtype(dtype):
+            raise ValueError(f"{path} must hold an array of {dtype}, not {array.dtype}")
         return np.ascontiguousarray(array)
     if text.startswith("zeros:"):
         with suppress(ValueError):

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
-from numpy.lib.format import MAGIC_PREFIX
 
 from isa.errors import LanewiseError
-
-AnyArray = npt.NDArray[Any]
+from sim.numpy_files import AnyArray, NumpyArchive, UnreadableArray, read_npy
 
 MAX_BYTES: Final = 1 << 32
 """Of one array."""
@@ -62,8 +60,7 @@ def read_arrays(path: Path) -> dict[str, AnyArray]:
     if not path.is_file() or path.suffix != ".npz":
         raise TensorError(f"{path} is no .npz file" if path.exists() else f"there is no file {path}")
     archive = _archive(path)
-    sizes = _sizes_in(archive)
-    return {key: _numbers(path, _member(path, archive, key, sizes)) for key in archive.files}
+    return {key: _numbers(path, _member(path, archive, key)) for key in archive.keys}
 
 
 def _npy(path: Path, parts: list[str], default: str | None) -> AnyArray:
@@ -71,54 +68,36 @@ def _npy(path: Path, parts: list[str], default: str | None) -> AnyArray:
         raise TensorError(f"{path} has its own dtype and shape: give nothing after its name")
     if zipfile.is_zipfile(path):
         raise TensorError(f"{path} is an archive of arrays: name it .npz")
-    return _loaded(path, lambda: _array(path))
-
-
-def _array(path: Path) -> AnyArray:
-    with path.open("rb") as file:
-        if file.read(len(MAGIC_PREFIX)) != MAGIC_PREFIX:  # of which numpy says that it were pickled
-            raise ValueError("it is no .npy file")
-    return np.asarray(np.load(path, allow_pickle=False))
+    with _telling(path):
+        return read_npy(path)
 
 
 def _npz(path: Path, parts: list[str], default: str | None) -> AnyArray:
     archive = _archive(path)
-    key = ":".join(parts) or (archive.files[0] if len(archive.files) == 1 else "")
-    if key not in archive.files:
-        wrong = f"has no key {key!r}" if key else f"has {len(archive.files)} arrays"
-        raise TensorError(f"{path} {wrong}: give {path}:KEY, of the keys {', '.join(archive.files) or '(none)'}")
-    return _member(path, archive, key, _sizes_in(archive))
+    key = ":".join(parts) or (archive.keys[0] if len(archive.keys) == 1 else "")
+    if key not in archive.keys:
+        wrong = f"has no key {key!r}" if key else f"has {len(archive.keys)} arrays"
+        raise TensorError(f"{path} {wrong}: give {path}:KEY, of the keys {', '.join(archive.keys) or '(none)'}")
+    return _member(path, archive, key)
 
 
-def _sizes_in(archive: np.lib.npyio.NpzFile) -> dict[str, int]:
-    """The bytes of each member, unpacked."""
-    assert archive.zip is not None  # it is open
-    return {info.filename: info.file_size for info in archive.zip.infolist()}
-
-
-def _member(path: Path, archive: np.lib.npyio.NpzFile, key: str, sizes: Mapping[str, int]) -> AnyArray:
-    member = key if key in sizes else f"{key}.npy"  # as numpy looks for it
-    if sizes[member] > MAX_BYTES:
+def _member(path: Path, archive: NumpyArchive, key: str) -> AnyArray:
+    if archive.size(key) > MAX_BYTES:
         raise TensorError(f"the key {key!r} of {path} has more than {MAX_BYTES:,} bytes")
-    return _loaded(path, lambda: np.asarray(archive[member]))
+    with _telling(path):
+        return archive.array(key)
 
 
-def _archive(path: Path) -> np.lib.npyio.NpzFile:
-    if not zipfile.is_zipfile(path):  # of which numpy says that it were pickled
-        raise TensorError(f"cannot read {path}: it is no .npz archive")
-    archive: Any = _loaded(path, lambda: np.load(path, allow_pickle=False))
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise TensorError(f"{path} is no .npz archive")
-    return archive
+def _archive(path: Path) -> NumpyArchive:
+    with _telling(path):
+        return NumpyArchive(path)
 
 
-def _loaded(path: Path, load: Callable[[], AnyArray]) -> AnyArray:
+@contextmanager
+def _telling(path: Path) -> Iterator[None]:
     try:
-        return load()
-    except (Exception, MemoryError) as error:  # a damaged file raises whatever zipfile, zlib or numpy met first
-        reason = re.split(r"\n|(?<=\.) ", str(error))[0] or type(error).__name__
-        if "allow_pickle" in reason:
-            reason = "it holds objects of Python, which are not read: save numbers"
+        yield
+    except UnreadableArray as reason:
         raise TensorError(f"cannot read {path}: {reason}") from None
 
 
