@@ -68,6 +68,13 @@ def test_floats_are_one_rung_from_their_neighbours() -> None:
     assert (ladder.rungs(above) - ladder.rungs(numbers) == 1).all()
 
 
+def test_both_zeros_are_on_one_rung_which_leads_back_to_the_one_without_a_sign() -> None:
+    ladder = Ladder(Domain(), np.dtype(np.float16))
+    rungs = ladder.rungs(np.array([-0.0, 0.0], np.float16))
+    assert rungs.tolist() == [0, 0]
+    assert np.signbit(ladder.numbers(rungs)).tolist() == [False, False]
+
+
 def test_halfway_between_the_ends_of_64_bits_is_between_them() -> None:
     low, high = np.array([-(2**63)]), np.array([2**63 - 1])
     assert halfway(low, high).tolist() == [-1]

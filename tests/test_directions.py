@@ -99,6 +99,8 @@ def test_a_shift_goes_by_the_sign_of_its_count(count: int) -> None:
         ("sqrdmulh v0.2s, v1.2s, v2.2s", {"negative first", "negative second"}),
         ("smull v0.2d, v1.2s, v2.2s", {"negative first", "negative second"}),
         ("umull v0.2d, v1.2s, v2.2s", set()),
+        ("sqdmull v0.2d, v1.2s, v2.2s", {"negative first", "negative second"}),  # twice a product: 2 is no operand
+        ("sqdmlal v0.2d, v1.2s, v2.2s", {"negative first", "negative second"}),
         ("mul w0, w1, w2", set()),
         ("sshl v0.2s, v1.2s, v2.2s", {"shifted left", "shifted right"}),
         ("sshr v0.2s, v1.2s, #3", set()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -15,7 +16,7 @@ import sim
 from sim import golden
 from sim.explanation.addition import ADDITION_AND_TAIL, addition_rules
 from sim.explanation.candidates import Multiplier, RealFactor, derivations, requantization_rules
-from sim.explanation.explanation import Explanation
+from sim.explanation.explanation import Explanation, Match
 from sim.explanation.limits import limits_of
 from sim.explanation.places import places_of
 from sim.explanation.question import QuestionError, combined
@@ -428,6 +429,18 @@ def test_data_that_cannot_tell_say_so_and_which_inputs_would() -> None:
     assert (told.first, told.other) == (double_rounding(x, HALF, -1), double_rounding_ties_up(x, HALF, -1))
     assert told.first != told.other
     assert "cannot tell it from" in found.verdict
+
+
+def test_the_verdict_names_what_gives_all_elements_and_what_these_data_cannot_tell_from_it() -> None:
+    found = explained_by(double_rounding, [4, 8, 400, 1000, -1000, 2000], HALF, -1)
+    first, *others = found.matches
+    one, two = (replace(match, name=name) for match, name in zip(others, ("this", "that"), strict=False))
+    none = f"none of {found.candidates} conventions gives all 6 elements"
+    alone = "double_rounding gives all 6 elements"
+    cannot = f"{alone}, but these data cannot tell it from"
+    given: list[tuple[Match, ...]] = [(), (first,), (first, one), (first, one, two)]
+    verdicts = [replace(found, matches=matches).verdict for matches in given]
+    assert verdicts == [none, alone, f"{cannot} this", f"{cannot} this, that"]
 
 
 def test_conventions_that_no_accumulator_tells_apart_are_called_equal() -> None:

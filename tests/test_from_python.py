@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from isa.errors import LanewiseError
-from sim.check import NoShape, capture_kernel, prove_kernel
+from sim.check import NoShape, capture_kernel, check_kernel, prove_kernel
 from sim.kernels import Domain, Kernel, KernelError, built_in_kernel, parse_prototype
 from sim.models import ModelError, compare_network, read_network, run_network
 from sim.replay import CaptureError, ReplayError, replay_calls
@@ -160,6 +160,14 @@ def test_calls_are_captured_and_come_out_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("act", "error", "sentence"), [
     (lambda kernel, folder: prove_kernel("average"), KernelError,  # type: ignore[arg-type]  # what somebody gives
      "prove_kernel takes a Kernel, not 'average'"),
+    (lambda kernel, folder: check_kernel("average"), KernelError,  # type: ignore[arg-type]
+     "check_kernel takes a Kernel, not 'average'"),
+    (lambda kernel, folder: capture_kernel("average", folder / "calls.jsonl"), KernelError,  # type: ignore[arg-type]
+     "capture_kernel takes a Kernel, not 'average'"),
+    (lambda kernel, folder: check_kernel(kernel, vectors=True), ValueError,
+     "vectors takes a whole number of 0 or more, not True"),
+    (lambda kernel, folder: check_kernel(kernel, seed=-1), ValueError,
+     "seed takes a whole number of 0 or more, not -1"),
     (lambda kernel, folder: prove_kernel(kernel, levels=("O9",)), ValueError, "O9"),
     (lambda kernel, folder: prove_kernel(kernel, lengths=(99,)), NoShape, "99"),
     (lambda kernel, folder: prove_kernel(kernel, each={"scale": [1]}), KernelError,

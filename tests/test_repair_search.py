@@ -76,6 +76,14 @@ def test_the_same_slip_of_one_line_comes_before_others_of_two() -> None:
     assert found == ["lsr w2, w0, #1 as asr w2, w0, #1", "lsr w3, w1, #1 as asr w3, w1, #1"]
 
 
+def test_a_step_that_is_missing_of_every_instruction_of_a_line_is_one_slip_whatever_stands_there() -> None:
+    """Three changes: no pair of them would do."""
+    lines = [("asr w2, w0, #2", 1), ("asr w3, w1, #2", 1), ("asr w4, w1, #3", 1), ("eor w8, w2, w3", 1)]
+    (found,) = repaired([*lines, ("eor w8, w8, w4", 1)], lambda a, b: (a + 2 >> 2) ^ (b + 2 >> 2) ^ (b + 4 >> 3))
+    says = "after half of the last place is added (rounded)"
+    assert found == [f"asr w2, w0, #2 {says}", f"asr w3, w1, #2 {says}", f"asr w4, w1, #3 {says}"]
+
+
 def test_two_that_are_easily_mixed_up_are_the_first_of_two() -> None:
     lines = [("add w8, w0, w1", 1), ("asr w8, w8, #2", 1)]
     (found,) = repaired(lines, lambda a, b: a - b >> 3)

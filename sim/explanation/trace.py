@@ -58,4 +58,4 @@ def decided(steps: Sequence[RuleStep]) -> str:
 
 def trace_result(candidate: Candidate, part: QuestionPart, at: int) -> int:
     """What a candidate makes of the element of flat index `at`."""
-    return int(candidate.run({name: array[at : at + 1] for name, array in part.operands.items()})[0])
+    return int(candidate.run({name: array[[at]] for name, array in part.operands.items()}).item())

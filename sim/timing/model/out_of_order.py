@@ -245,12 +245,12 @@ class OutOfOrder:
     def _next_cycle(self) -> None:
         """The oldest retire, as long as they are ready; what has its operands starts in its pipe.
 
-        `_made_way` is the first to retire in a cycle, for which the others waited.
+        `_made_way` is the oldest: where any retire in this cycle, it is the one for which the others waited.
         """
         self._cycle += 1
         self._slots = self.core.width + min(self._slots, 0)
         buffer = self._buffer
-        if buffer and 0 <= buffer[0].ready <= self._cycle:
+        if buffer:
             self._made_way = buffer[0].number
         left = self.core.retire_width or len(buffer)
         while buffer and left and 0 <= buffer[0].ready <= self._cycle:
