@@ -368,6 +368,26 @@ def test_of_uint8_there_are_those_with_a_folded_constant_too() -> None:
     assert (len(names), names[3:5], names[-1]) == (15, ["add_page", "add_base"], "add_pytorch_and_tail")
 
 
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
+def test_every_addition_gives_a_neighbour_of_the_real_sum_within_its_bounds(dtype: str, relu: bool) -> None:
+    """Scales and zero points that are all unlike; the kernels of ONNX Runtime have no ReLU.  Steps say the same sum."""
+    info, rng = np.iinfo(dtype), np.random.default_rng(3)
+    scales, zeros = (0.25, 0.375, 0.8125), (17, 41, 90) if info.min == 0 else (-17, 41, 9)
+    a, b = rng.integers(info.min, info.max + 1, (2, 60))
+    for rule in addition_rules(added(scales, zeros, relu), np.dtype(dtype)):
+        has_relu = relu and not rule.name.startswith(("add_base", "add_avx2", "add_neon"))
+        made = rule.run({"a": a, "b": b}).tolist()
+        for x, y, result in zip(a.tolist(), b.tolist(), made, strict=True):
+            total = (x - zeros[0]) * Fraction(scales[0]) + (y - zeros[1]) * Fraction(scales[1])
+            exact = (max(total, Fraction(0)) if has_relu else total) / Fraction(scales[2]) + zeros[2]
+            bounded = min(max(exact, info.min), info.max)
+            assert abs(min(max(result, info.min), info.max) - bounded) <= 1, rule.name
+            if has_relu == relu and x % 5 == 0:
+                (step,) = rule.steps({"a": x, "b": y})
+                assert (step.value, step.exact) == (result, exact), rule.name
+
+
 def test_behind_the_last_vector_pytorch_adds_as_its_tail_does() -> None:
     """A half, an odd zero point: to even before it is added, and after."""
     *_, both = addition_rules(added((0.5, 0.5, 1.0), (0, 0, 1)), np.dtype("uint8"))

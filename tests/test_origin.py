@@ -286,6 +286,20 @@ def test_a_byte_of_many_that_are_stored_together_comes_from_its_own() -> None:
     assert found.memory == (ARRAY + 13,)
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("strb w3, [x2]", 1), ("str w3, [x2]", 4), ("stp x3, x4, [x2]", 16), ("str q3, [x2]", 16),
+        ("stp q3, q4, [x2]", 32), ("st1 {v3.16b}, [x2]", 16), ("st1 {v3.8b}, [x2]", 8), ("st1 {v3.2d}, [x2]", 16),
+        ("st1 {v3.h}[5], [x2]", 2), ("st2 {v3.8h, v4.8h}, [x2]", 32), ("st4 {v3.2s, v4.2s, v5.2s, v6.2s}, [x2]", 32),
+    ],
+)  # fmt: skip
+def test_all_bytes_that_are_stored_and_no_others_come_from_what_was_stored(text: str, size: int) -> None:
+    recorded = trace([text])
+    own = [at for at in range(-2, size + 2) if origin_of(recorded, OUT + at, 1).memory == (OUT + at,)]
+    assert own == [-2, -1, size, size + 1]
+
+
 def test_a_negative_number_is_told_by_all_of_its_bits() -> None:
     found = origin_of(trace(["neg w4, w3", "str w4, [x2]"], {**GIVEN, "x3": 5}), OUT, 4)
     assert seen(found.nodes) == [(0, 0, 32, 2**32 - 5)]

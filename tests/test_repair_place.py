@@ -13,8 +13,10 @@ import pytest
 import sim.check.repair.place as place
 from isa.instruction import Instruction
 from isa.lane import Place
+from sim.call.guards.findings import IN_FRONT
 from sim.check.check import Job
-from sim.check.repair.alternative import MISSING, NEAR, NOTHING, ONE_OFF, STEP, Alternative, Beside
+from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, NOTHING, ONE_OFF, STEP, Alternative, Beside
+from sim.check.repair.code import ExecutedCode
 from sim.check.repair.fault import FaultLines
 from sim.check.repair.place import fault_of_build, find_fault, with_faults
 from sim.check.repair.search import Repair
@@ -56,7 +58,7 @@ class Told:
 
 def fault(
     lines: Lines, repairs: Sequence[Sequence[Alternative]], symbols: Sequence[Symbol] = (),
-    held: Mapping[int, int] | None = None, right: Right = lambda replaced: False,
+    held: Mapping[int, int] | None = None, right: Right = lambda replaced: False, build: str = "-O0",
 ) -> FaultLines:  # fmt: skip
     """What is told of a build with this code of which these are the repairs."""
     code = code_of(lines, symbols)
@@ -67,7 +69,7 @@ def fault(
         patched.setattr(place, "find_repairs", lambda *_: [Repair(changes, set()) for changes in repairs])
         of_all: Any = SimpleNamespace(symbol="f")
         asked: Any = image
-        found = fault_of_build(asked, of_all, of_all, "-O0")
+        found = fault_of_build(asked, of_all, of_all, build)
     assert found is not None
     return found
 
@@ -91,6 +93,20 @@ def test_what_reads_something_is_at_fault_on_its_own_line() -> None:
     assert (found.addresses, found.inlined) == ((), ("",))
     nothing = fault(lines, [])
     assert (nothing.lines, nothing.instruction, nothing.repairs, nothing.build) == ((), "", (), "")
+
+
+@pytest.mark.parametrize(
+    ("build", "before", "roles"), [("-O2", 1, (IN_FRONT, "")), ("-O2", 3, ()), ("-O0", 1, ()), ("-O2", 0, ())]
+)
+def test_of_optimised_code_it_is_told_where_what_is_changed_stands_in_front_of_a_loop(
+    build: str, before: int, roles: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where only what follows from the change does, on the same line."""
+    lines = (("nop", 1), ("add w8, w0, w1", 2), ("asr w8, w8, #2", 3), ("eor w8, w8, w0", 2))
+    monkeypatch.setattr(ExecutedCode, "is_before_loop", lambda self, pc: pc == at(before))
+    repairs = [[change(lines, 1, STEP), change(lines, 3, FOLLOWS)], [change(lines, 2)]]
+    found = fault(lines, repairs, build=build)
+    assert (found.lines, found.roles) == (("f.c:2", "f.c:3"), roles)
 
 
 def test_of_five_lines_none_is_told_and_of_five_repairs_three() -> None:

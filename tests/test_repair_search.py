@@ -84,6 +84,23 @@ def test_a_step_that_is_missing_of_every_instruction_of_a_line_is_one_slip_whate
     assert found == [f"asr w2, w0, #2 {says}", f"asr w3, w1, #2 {says}", f"asr w4, w1, #3 {says}"]
 
 
+def test_of_each_instruction_the_first_step_is_tried_before_any_second() -> None:
+    """So that where the work ends early, it was on the likeliest of all."""
+    code = code_of([("asr w8, w0, #2", 1), ("asr w8, w8, #2", 2)])
+    trials: Any = OnNumbers(code, lambda a, b: 12345 * b)
+    tried = list[Mapping[int, Instruction]]()
+
+    def noted(replaced: Mapping[int, Instruction]) -> bool:
+        tried.append(replaced)
+        return OnNumbers.are_right_with(trials, replaced)
+
+    trials.are_right_with = noted
+    assert find_repairs(code, trials) == []
+    alone = [change for replaced in tried if len(replaced) == 1 for change in replaced.items()]
+    steps = [pc for pc, instead in alone if instead.text == code.instructions[pc].text]
+    assert steps[:8] == [START, START + 4] * 4
+
+
 def test_two_that_are_easily_mixed_up_are_the_first_of_two() -> None:
     lines = [("add w8, w0, w1", 1), ("asr w8, w8, #2", 1)]
     (found,) = repaired(lines, lambda a, b: a - b >> 3)

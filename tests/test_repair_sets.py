@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import floor
 from typing import Any
 
@@ -17,7 +17,7 @@ from sim.check.repair.code import ExecutedCode
 from sim.check.repair.numbers import other_numbers
 from sim.check.repair.rounded_once import rounded_once
 from sim.check.repair.tables import other_elements
-from sim.check.repair.wider import wider
+from sim.check.repair.wider import BELOW, _offset, wider
 from sim.toolchain.dwarf.code_lines import SourceLine
 from support import code_of_lines
 from support.code_of_lines import START, Segment, Symbol, code_of
@@ -138,6 +138,14 @@ def test_what_the_first_instruction_of_2048_bytes_keeps_is_found_too(monkeypatch
     for number in (1, 7, 2**30, 2**31 - 1):
         found = [after(code, changes, {"x2": number}) for changes in wider(code, 0x804)]
         assert {state.registers["x0"] for state in found} == {number // 2}
+
+
+def test_what_instructions_keep_of_2048_bytes_in_a_row_lies_apart_and_below_the_frame() -> None:
+    for first in range(0, 4096, 4):
+        offsets = sorted(_offset(pc) for pc in range(first, first + 2048, 4))
+        assert all(other - one >= 32 for one, other in pairwise(offsets))
+        assert offsets[0] >= 0
+        assert offsets[-1] + 32 <= BELOW
 
 
 @pytest.mark.parametrize(("is_signed", "low", "high"), [(True, -128, 127), (False, 0, 255)])

@@ -205,6 +205,46 @@ def test_what_is_right_only_on_the_failing_calls_is_refuted_by_others_near_them(
     assert trials_of(image, [1]).are_right_with({at(image, ADDS): named("orr w4, w4, #7")})
 
 
+def test_or_by_others_that_are_drawn(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 8 the sum with 7 is the same as the bits of both, of 1 not."""
+    monkeypatch.setattr("sim.check.repair.trials.TRIED", 0)
+    for other, is_right in ((8, True), (1, False)):
+        other_sets = [{"x": np.array([number], np.int32), "n": 1} for number in (8, 8, other)]
+        monkeypatch.setattr(RepairTrials, "_others", lambda self, sets=other_sets: iter(sets))
+        assert trials_of(image, [1]).are_right_with({at(image, ADDS): named("orr w4, w4, #7")}) is is_right
+
+
+def test_those_near_others_that_were_found_near_are_tried_too(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has one number otherwise than the one that it is near."""
+    monkeypatch.setattr("sim.check.repair.trials.CHANGED", 1)
+    monkeypatch.setattr("sim.check.repair.trials.TRIED", 40)
+    monkeypatch.setattr(RepairTrials, "_others", lambda self: ())
+    met = []
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        met.append(inputs["x"].tolist())
+        return seven_more(inputs)
+
+    trials = trials_of(image, [8], kernel(golden))
+    assert trials.are_right_with({at(image, ADDS): named("add w4, w4, #7")})
+    first, *near = met
+    changed = {sum(one != other for one, other in zip(first, each, strict=True)) for each in near if len(each) == 8}
+    assert {1, 2, 3} <= changed
+
+
+def test_an_input_set_is_cut_into_no_more_windows_than_it_has_elements_for(image: Image) -> None:
+    """Of 512 elements there are 64 windows of 8, and none of nothing behind them."""
+    sizes = []
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        """Only the very last number is wrong."""
+        sizes.append(len(inputs["x"]))
+        return {"out": inputs["x"] + np.where(inputs["x"] == 519, 7, 6).astype(np.int32)}
+
+    trials_of(image, [512], kernel(golden))
+    assert sizes == [512] + [8] * 64
+
+
 def test_further_input_sets_are_not_drawn_by_the_seed_of_the_check(
     image: Image, monkeypatch: pytest.MonkeyPatch
 ) -> None:

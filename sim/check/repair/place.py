@@ -364,5 +364,5 @@ def _addends_of(instruction: Instruction) -> Sequence[Place]:
     name, places = instruction.form.mnemonic, instruction.places_read
     if name in _ADDED_TO:
         last = operands_of(instruction)[-1]
-        return [last.place] if isinstance(last, General) and last.kind != "zero" else []
+        return [last.place] if isinstance(last, General) else []
     return places if name in _SUMS else ()

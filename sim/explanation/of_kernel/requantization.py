@@ -96,9 +96,10 @@ class RecognisedGolden:
 
 def requantized_output(kernel: Kernel) -> Pointer | None:
     """The one output of integers that a requantization has."""
-    outputs = kernel.signature.outputs
-    of_integers = len(outputs) == 1 and outputs[0].dtype in ("int8", "uint8", "int16", "int32")
-    return outputs[0] if of_integers and not kernel.signature.returns else None
+    match kernel.signature.outputs:
+        case [output] if output.dtype in ("int8", "uint8", "int16", "int32") and not kernel.signature.returns:
+            return output
+    return None
 
 
 def requantization_of(
