@@ -22,9 +22,9 @@ def places_of(masks: Sequence[Bools], what: str) -> list[str]:
     Nothing is said of a place in which as many elements, strewn about, would all lie more often than once in 1000
     times.
     """
-    found = [mask for mask in masks if mask.size]
+    found = [mask for mask in masks if mask.size and mask.ndim]
     count = sum(int(mask.sum()) for mask in found)
-    if not count or not found[0].ndim:
+    if not count:
         return []
     subject = f"all {count:,} {what} lie" if count > 1 else f"the one of the {what} lies"
     return [f"{subject} in {place}" for place in dict.fromkeys((*_in_one(found, count), *_in_tail(found, count)))]
@@ -32,17 +32,15 @@ def places_of(masks: Sequence[Bools], what: str) -> list[str]:
 
 def _in_one(masks: Sequence[Bools], count: int) -> Iterator[str]:
     """One index of the last axis, or of the first of several."""
-    rank, size = masks[0].ndim, sum(mask.size for mask in masks)
+    (rank,), size = {mask.ndim for mask in masks}, sum(mask.size for mask in masks)
     names = {rank - 1: "channel" if rank > 1 else "element"} | ({0: "row"} if rank > 1 else {})
     for axis, name in names.items():
-        indices = np.concatenate([np.nonzero(mask)[axis] for mask in masks])
-        from_end = np.concatenate([np.nonzero(mask)[axis] - mask.shape[axis] for mask in masks])
-        for found, place in ((indices, f"{name} {indices[0]}"), (from_end, f"the last {name}")):
-            if (found != found[0]).any() or (found is from_end and found[0] != -1):
-                continue
-            at = int(found[0])
+        indices = {int(at) for mask in masks for at in np.nonzero(mask)[axis]}
+        from_end = {int(at) - mask.shape[axis] for mask in masks for at in np.nonzero(mask)[axis]}
+        places = {at: f"{name} {at}" for at in indices} if len(indices) == 1 else {}
+        for at, place in (places | ({-1: f"the last {name}"} if from_end == {-1} else {})).items():
             inside = sum(mask.size // mask.shape[axis] for mask in masks if -mask.shape[axis] <= at < mask.shape[axis])
-            if _is_telling(inside, size, count, max(mask.shape[axis] for mask in masks)):
+            if max(mask.shape[axis] for mask in masks) * (inside / size) ** count <= _CHANCE:
                 yield place
                 break
 
@@ -54,16 +52,11 @@ def _in_tail(masks: Sequence[Bools], count: int) -> Iterator[str]:
     for width in _WIDTHS:
         if sum(int(mask[..., mask.shape[-1] // width * width :].sum()) for mask in masks) == count:
             short = [mask for mask in masks if mask.shape[-1] < width]
-            others = [mask for mask in masks if mask.shape[-1] >= width]
             # all of a row may be wrong for one reason, what it is called with: a short one counts once
-            is_short_by_chance = sum(mask[..., 0].size for mask in short) / sum(mask[..., 0].size for mask in masks)
-            chance = is_short_by_chance ** sum(int(mask.any(-1).sum()) for mask in short)
-            chance *= prod((mask.shape[-1] % width / mask.shape[-1]) ** int(mask.sum()) for mask in others)
-            if len(_WIDTHS) * chance <= _CHANCE:
-                in_tails = any(mask.any() for mask in others)
-                yield f"{'the tail, behind the whole blocks' if in_tails else 'rows shorter than a block'} of {width}"
+            by_rows = sum(prod(mask.shape[:-1]) for mask in short) / sum(prod(mask.shape[:-1]) for mask in masks)
+            by_rows **= sum(int(mask.any(-1).sum()) for mask in short)
+            by_tails = prod((mask.shape[-1] % width / mask.shape[-1]) ** int(mask.sum()) for mask in masks)
+            if len(_WIDTHS) * by_rows * by_tails <= _CHANCE:
+                place = "the tail, behind the whole blocks" if by_tails < 1 else "rows shorter than a block"
+                yield f"{place} of {width}"
             return
-
-
-def _is_telling(inside: int, size: int, count: int, alternatives: int) -> bool:
-    return inside < size and bool(alternatives * (inside / size) ** count <= _CHANCE)
