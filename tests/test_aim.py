@@ -370,7 +370,7 @@ def test_a_kernel_with_samples_of_its_own_is_aimed_at_within_its_declared_domain
     kernel = stepping(tmp_path, {"x": X, "edge": EDGE})
     vectors, power = aimed(kernel)
     report = check_job(kernel, jobs_of(kernel, ["O2"])[0], vectors, engine="machine")
-    assert (report.verdict, power.beyond, power.doubts) == ("differs", "", [])
+    assert (report.verdict, power.beyond, power.doubts, power.operands) == ("differs", "", [], [])
     numbers = np.concatenate([inputs["x"] for inputs in vectors.inputs])
     assert (numbers.min() >= X.low, numbers.max() <= X.high) == (True, True)
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from sim.explanation.of_kernel.recognition import _told
 from sim.explanation.of_kernel.requantization import (
     KernelLanes,
+    RecognisedGolden,
     Roles,
     _Constants,
     is_number,
@@ -269,6 +272,58 @@ def test_no_more_conventions_are_tried_than_are_asked_for() -> None:
     assert [one is not None for one in found.values()] == [False, True, True]
 
 
+def test_large_constants_of_the_code_may_be_multipliers_the_halves_that_rounding_adds_last() -> None:
+    numbers = [2**15 - 1, 2**15, 40_000, -50_000, 2**31 - 1, -(2**15) + 1, 2**30, 2**31, -(2**31)]
+    assert _Constants(numbers).multipliers == ["40000", "-50000", str(2**31 - 1), str(2**15), str(2**30)]
+
+
+def test_small_constants_of_the_code_may_be_shifts_also_those_of_a_product_with_31_bits_more() -> None:
+    assert _Constants([3, -4, 35, 31, 62, 63, 64, 93, 2**15]).shifts == ["3", "4", "31", "0"]
+
+
 def test_a_constant_of_the_code_may_be_a_zero_point_of_bytes_with_either_sign() -> None:
     found = _Constants([128, 129, 255, 256, 0, -5]).zero_points
     assert sorted(map(int, found)) == [-128, -5, 5, 128, 129, 255]
+
+
+ROUNDED, FLOOR = "single_rounding", "single_rounding_floor"
+NONE_OF_BOTH = "your outputs are none of the other 2 conventions that take these numbers"
+
+
+@pytest.mark.parametrize(
+    ("yours", "others", "says"),
+    [
+        ([1, 1, 1, 1], (ROUNDED, FLOOR), f"your outputs are {ROUNDED} on all 4 lanes; used by "),
+        ([1, 1, 1, 0], (ROUNDED, FLOOR), f"your 3 wrong lanes are {ROUNDED}, the others are right; used by "),
+        ([1, 1, 0, 0], (ROUNDED, FLOOR), NONE_OF_BOTH),  # two may be so by chance
+        ([1, 1, 3, 0], (ROUNDED, FLOOR), NONE_OF_BOTH),
+        (
+            [3, 3, 3, 3],
+            (ROUNDED,),
+            f"your outputs are not {ROUNDED}, the only other convention that takes these numbers",
+        ),
+        ([3, 3, 3, 3], (), None),
+    ],
+)
+def test_what_outputs_are_is_said_of_all_lanes_or_of_those_that_are_wrong(
+    yours: list[int], others: tuple[str, ...], says: str | None
+) -> None:
+    made = {ROUNDED: np.ones(4, np.int64), FLOOR: np.full(4, 2)}  # where the golden reference has 0
+
+    def give(roles: Roles, name: str, wanted: Any, lanes: Any = slice(None)) -> bool:
+        return bool((made[name] == wanted)[lanes].all())
+
+    elements: Any = SimpleNamespace(give=give)
+    numbers = np.array(yours, np.int64)
+    told = _told(elements, RecognisedGolden(BARE, ("double_rounding",), others), numbers, np.flatnonzero(numbers))
+    assert told[0] == "the golden reference is double_rounding of x"
+    assert [one.startswith(says or "") for one in told[1:]] == [True] * (says is not None)
+
+
+def test_two_conventions_that_give_all_lanes_are_both_named() -> None:
+    elements: Any = SimpleNamespace(give=lambda *_: True)
+    found = RecognisedGolden(BARE, ("double_rounding",), (ROUNDED, FLOOR))
+    _, told = _told(elements, found, np.ones(1200, np.int64), np.arange(1200))
+    assert told.startswith(
+        f"your outputs are {ROUNDED} on all 1,200 lanes, which these vectors do not tell from {FLOOR};"
+    )

@@ -239,6 +239,20 @@ def test_a_byte_is_placed_by_its_own_zero_point() -> None:
         assert rule.steps(element(3)) == [RuleStep("multiply, round, offset", 7 + lowest, total, "tie")]
 
 
+@pytest.mark.parametrize(("zero_point", "is_one"), [(-129, False), (-128, True), (127, True), (128, False)])
+def test_a_byte_with_a_sign_has_a_zero_point_of_its_own_range(zero_point: int, is_one: bool) -> None:
+    rule = ByteRounding(
+        name="", note="", convention=golden.round_even_then_offset, scale=np.array([0.5], np.float32),
+        factor=(Fraction(1, 2),), zero_point=zero_point, lowest=-128,
+    )  # fmt: skip
+    operands = {"value": np.zeros(1, np.int64), "channel": np.array([0])}
+    if is_one:
+        assert rule.run(operands).tolist() == [zero_point]
+    else:
+        with pytest.raises(ValueError, match=rf"zero_point is {zero_point}: it must lie in -128\.\.127"):
+            rule.run(operands)
+
+
 def test_a_scale_that_is_not_finite_makes_no_byte() -> None:
     rule = ByteRounding(
         name="", note="", convention=golden.round_even_then_offset, scale=np.array([0.5, np.inf], np.float32),

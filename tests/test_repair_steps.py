@@ -254,6 +254,8 @@ def test_a_quotient_may_be_rounded_otherwise(name: str, bits: int) -> None:
             for by in divisors:
                 left = left_by(instead, State({"x1": n % 2**bits, "x2": by % 2**bits}))["x0"]
                 assert left == rounded(Fraction(n, by)) % 2**bits, (says, n, by)
+            by_zero = left_by(instead, State({"x1": n % 2**bits, "x2": 0}))["x0"]
+            assert by_zero == 0, (says, n)  # as of the instruction itself
 
 
 def test_a_count_in_a_register_may_be_one_off() -> None:

@@ -29,6 +29,14 @@ def test_an_input_set_of_a_users_kernel_is_read_with_its_types() -> None:
     assert (read["x"].dtype, read["x"].tolist(), read["rows"], read["n"]) == (np.dtype("int8"), [-128, 5], 1, 2)
 
 
+def test_an_array_without_a_row_has_its_other_extents() -> None:
+    name, signature = parse_prototype("void g(const int8_t x[rows][n], int8_t y[rows][n], size_t rows, size_t n)")
+    domain = {"n": Domain(3, 3), "rows": Domain(0, 2)}
+    kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=nothing, domain=domain)
+    assert read_inputs(kernel, '{"x": [], "rows": 0, "n": 3}')["x"].shape == (0, 3)
+    assert read_inputs(kernel, '{"x": [[1, 2, 3]], "rows": 1, "n": 3}')["x"].tolist() == [[1, 2, 3]]
+
+
 def test_a_null_pointer_is_null() -> None:
     assert read_inputs(own(), '{"x": null, "rows": 1, "n": 2}')["x"] is None
 
