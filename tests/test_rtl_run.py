@@ -95,6 +95,18 @@ def test_a_changed_module_builds_again(tmp_path: Path, programs: list[str]) -> N
 
 
 @pytest.mark.slow
+def test_a_folder_with_blanks_in_its_name_is_built_and_looked_at(tmp_path: Path, programs: list[str]) -> None:
+    folder = tmp_path / "my modules : 2"
+    folder.mkdir()
+    built(design(SQADD, BYTES, _write(folder, "1 +")))
+    programs.clear()
+    built(design(SQADD, BYTES, folder))
+    known = len(programs)
+    built(design(SQADD, BYTES, _write(folder, "2 +")))
+    assert (known, "verilator_bin" in programs) == (0, True)
+
+
+@pytest.mark.slow
 def test_a_mismatch_is_shrunk_to_its_smallest_pair(mismatch: BenchOutcome) -> None:
     assert mismatch.smallest == {"width": 8, "operands": [37, 12], "given": [0, 0], "expected": [49, 0]}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -59,6 +60,8 @@ BUILDS: Final = "building a simulator, which may take a minute; it is kept, so t
 HELD: Final = "waiting for another process that builds the same program, which will then be used here too"
 _PREFIX: Final = "Vtop"
 """Of the classes that Verilator writes: the name that cocotb's own main program includes."""
+_READ: Final = re.compile(r'^S [^"]*(?:"[^"]*" )?"(.+)"$', re.MULTILINE)
+"""A file that Verilator has read, in its list of these: what it writes for make does not tell a blank from the next."""
 
 
 class BuildError(LanewiseError):
@@ -188,7 +191,7 @@ def verilate(design: TopModule, scratch: Path, *flags: str) -> list[Path]:
     names = ["--top-module", design.top, "--prefix", _PREFIX, "-Mdir", ".", *design.search]
     command = [program, "-cc", *design.leniency, *flags, *names, *texts]
     _demand(execute(command, scratch, VERILATOR_ROOT=str(verilator_root())), f"Verilator refuses {design.top}")
-    read = (scratch / f"{_PREFIX}__ver.d").read_text().partition(" : ")[2].split()
+    read = _READ.findall((scratch / f"{_PREFIX}__verFiles.dat").read_text())
     return [Path(file) for file in read if Path(file).is_absolute()]
 
 
