@@ -20,6 +20,7 @@ import pytest
 from typer.testing import Result
 
 from isa.lane import S32, U8
+from rtl_models.adapters import read_adapter
 from rtl_models.benches.coverage import stimulus
 from rtl_models.command import mutate as command
 from rtl_models.cores.gemm import GemmShape
@@ -36,6 +37,7 @@ from rtl_models.mutation.judgement import Judgement, WrongModule, judge
 from rtl_models.mutation.kept import keep_or_judge
 from rtl_models.mutation.mutants import Mutant, mutants_in
 from rtl_models.mutation.netlist import SELECT, Netlist, NetlistOrigin
+from rtl_models.mutation.own import adapted_target
 from rtl_models.mutation.register_bits import register_bits
 from rtl_models.mutation.report import Asked, summary
 from rtl_models.mutation.sameness import Sameness, sameness
@@ -53,6 +55,7 @@ from rtl_models.unit_values import channel_setting
 from rtl_models.units import LANE_COUNTS
 from sim.prove.claim import Claim, Finding
 from support.command import lanewise
+from support.one_lane import ADAPTER, written
 
 pytestmark = pytest.mark.rtl
 SECONDS = 600.0
@@ -610,6 +613,34 @@ def twice(monkeypatch: pytest.MonkeyPatch, directory: Path, answer: Judgement) -
 def test_what_was_decided_is_not_asked_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     first = Judgement(at_width("add", 16), 1, (MutantVerdict(MUTANT, "killed by bench", "ties", {"a_i": 3}),), ORIGIN)
     assert twice(monkeypatch, tmp_path, first) == ([first, first], 1)
+
+
+def test_what_was_decided_of_a_module_with_other_numbers_built_in_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = []
+
+    def answer(target: Target, *_: object) -> Judgement:
+        asked.append(target.own.built_in["shift"] if target.own else 0)
+        return Judgement(target.subject, 1, (MutantVerdict(MUTANT, "killed by bench", ""),), ORIGIN)
+
+    monkeypatch.setattr(kept, "judge", answer)
+    adapter = written(tmp_path)
+    for shift in (7, 6, 7):
+        adapter.write_text(ADAPTER.replace("shift = 7", f"shift = {shift}"))
+        keep_or_judge(adapted_target(read_adapter(adapter), tmp_path), 1, SEED, SECONDS, tmp_path / "kept")
+    assert asked == [7, 6]
+
+
+@pytest.mark.slow
+def test_a_module_without_anything_to_mutate_has_no_mutant_and_is_no_pass(tmp_path: Path) -> None:
+    (tmp_path / "smin.sv").write_text(
+        "module smin #(parameter int Width = 32) (input logic [Width-1:0] a_i, input logic [Width-1:0] b_i,"
+        " output logic [Width-1:0] result_o, output logic saturated_o);\n"
+        "  assign {saturated_o, result_o} = {1'b0, a_i};\nendmodule\n"
+    )
+    done = run("--modules", str(tmp_path), "--count", "3")
+    assert (done.exit_code, "smin at Width 16: 0 mutants, " in done.stdout) == (1, True), done.output
 
 
 def test_what_is_undecided_is_asked_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

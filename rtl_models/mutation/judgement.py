@@ -65,7 +65,7 @@ def judge(target: Target, count: int, seed: int, seconds: float, number: int | N
             there = counted(len(drawn), "mutant")
             raise NoSuchMutant(f"{target.subject} has {there} here: there is no number {number}")
         scenarios = target.scenarios(seed)
-        of_bench = dict(_by_bench(target, netlist.simulated(mutants), mutants, scenarios))
+        of_bench = dict(_by_bench(target, netlist, mutants, scenarios))
         survivors = [mutant for mutant in mutants if mutant not in of_bench]
         of_proof = dict(by_proof(target, netlist, survivors, seconds))
     rows = sum(len(scenario.cycles) + len(scenario.beats) for scenario in scenarios)
@@ -80,13 +80,13 @@ def _told_of(target: Target, verdict: MutantVerdict) -> MutantVerdict:
 
 
 def _by_bench(
-    target: Target, netlist: str, mutants: Sequence[Mutant], scenarios: Sequence[Scenario]
+    target: Target, netlist: Netlist, mutants: Sequence[Mutant], scenarios: Sequence[Scenario]
 ) -> Iterator[tuple[Mutant, MutantVerdict]]:
     """The mutants that the bench kills; none, where there are no scenarios: its theorems say all of the module."""
-    if not scenarios:
+    if not scenarios or not mutants:
         return
     numbers = [mutant.number for mutant in mutants]
-    itself, *others = killed_by(target.subject.module, target.control, netlist, numbers, scenarios)
+    itself, *others = killed_by(target.subject.module, target.control, netlist.simulated(mutants), numbers, scenarios)
     if itself is not None:
         raise WrongModule(f"{target.subject} fails its own bench: {_found(itself, scenarios)}")
     for mutant, killed in zip(mutants, others, strict=True):

@@ -29,10 +29,11 @@ _CODE: Final = (".py", ".cpp")
 def keep_or_judge(target: Target, count: int, seed: int, seconds: float, directory: Path) -> Judgement:
     """`judge`, unless that was asked before; what is undecided is asked again.
 
-    What is kept belongs to the module, the tools, and all code of the three packages: stimuli, semantics, golden
-    references, theorems.
+    What is kept belongs to the module, with the numbers that a user's has built in, the tools, and all code of the
+    three packages: stimuli, semantics, golden references, theorems.
     """
-    module = [str(target.subject), sorted(target.design.sources.items()), target.own is not None]
+    own = None if target.own is None else sorted(target.own.built_in.items())
+    module = [str(target.subject), sorted(target.design.sources.items()), own]
     key = json.dumps([[*tools(), PASSES], module, count, seed, _code()])
     file = directory / f"mutation-{hashlib.sha256(key.encode()).hexdigest()}.json"
     if file.is_file():

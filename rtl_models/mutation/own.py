@@ -68,5 +68,5 @@ def _unit(name: str, lanes: int, design: SubjectSources, adapter: Adapter | None
         return proved(equations, results, seconds)
 
     around, words = (f"{wrapper_of(adapter)}.sv", adapter.in_its_words) if adapter else ("", str)
-    own = OwnModule(design, asked if results else None, around, words)
+    own = OwnModule(design, asked if results else None, around, words, built_in)
     return Target(design.subject, (*CLOCK, *HANDSHAKE), scenarios, own=own)

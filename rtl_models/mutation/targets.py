@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
@@ -37,13 +37,15 @@ class OwnModule:
     """The texts of a user's module; `proved` asks of its equations whether results are those due, for so many seconds.
 
     None where that cannot be asked: of an operator theorems are, and of other units nothing is.  `around` is the file
-    of the module around it, if there is one; what is told of that `in_its_words` has the ports of the user's.
+    of the module around it, if there is one; what is told of that `in_its_words` has the ports of the user's.  Bench
+    and proofs are about the numbers that are `built_in`, of which the texts say nothing.
     """
 
     design: SubjectSources
     proved: Callable[[str, float], StreamFinding] | None = None
     around: str = ""
     in_its_words: Callable[[str], str] = str
+    built_in: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
