@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rtl_models.session import WentWrong
     from rtl_models.tools.build_cache import BuildError
     from rtl_models.tools.environment import SimulationUnavailable
-    from rtl_models.tools.sources import module_names, sources_of
+    from rtl_models.tools.sources import UnreadableModule, module_names, sources_of
     from rtl_models.tools.waveform import Signal, UnreadableWaveform, Waves, read_waves
     from rtl_models.unit_run import Built, run_unit
     from rtl_models.units import UNITS, Unit, UnitPort
@@ -41,6 +41,7 @@ __all__ = [
     "Unit",
     "UnitFrame",
     "UnitPort",
+    "UnreadableModule",
     "UnreadableWaveform",
     "Waves",
     "WentWrong",
@@ -75,6 +76,7 @@ if not TYPE_CHECKING:
             "Unit": "rtl_models.units",
             "UnitFrame": "rtl_models.benches.driving.frame",
             "UnitPort": "rtl_models.units",
+            "UnreadableModule": "rtl_models.tools.sources",
             "UnreadableWaveform": "rtl_models.tools.waveform",
             "Waves": "rtl_models.tools.waveform",
             "WentWrong": "rtl_models.session",

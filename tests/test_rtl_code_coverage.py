@@ -36,9 +36,10 @@ SATURATES = Point("sqadd", 27, 3, "branch", "assign result_o = saturated_o ? lim
 GAP = Gap("sqadd", SATURATES.line, "cond_then", "a test")
 
 
-def counted(file: Path, what: str, times: int) -> str:
-    """A line of a file of counts."""
-    key = "".join(f"\x01{name}\x02{value}" for name, value in zip("flnto", (file, 1, 2, "expr", what), strict=True))
+def counted(file: Path, what: str, times: int, number: int = 1) -> str:
+    """A line of a file of counts, about a line of a module."""
+    values = (file, number, 2, "expr", what)
+    key = "".join(f"\x01{name}\x02{value}" for name, value in zip("flnto", values, strict=True))
     return f"C '{key}' {times}\n"
 
 
@@ -127,6 +128,12 @@ def test_a_reason_is_only_judged_where_its_module_was_counted() -> None:
 def test_counts_of_instances_are_added_whatever_their_parameters() -> None:
     text = counted(LANES / "sqadd.sv", "(a == 8'h0) => 1", 3) + counted(LANES / "sqadd.sv", "(a == 16'h0) => 1", 4)
     assert list(points_in(text, [LANES]).values()) == [7]
+
+
+def test_lines_are_those_of_the_simulator_whatever_the_encoding(tmp_path: Path) -> None:
+    (tmp_path / "mine.sv").write_bytes(b"// caf\xe9\x0c page two\nassign x = y;\n")
+    (point,) = points_in(counted(tmp_path / "mine.sv", "a", 0, 2), [tmp_path])
+    assert (point.number, point.line) == (2, "assign x = y;")
 
 
 def test_a_point_that_no_run_executes_is_counted_among_all() -> None:

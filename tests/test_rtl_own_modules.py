@@ -38,6 +38,15 @@ def test_a_warning_of_the_linter_is_shown_once_and_is_no_failure(narrow: Path) -
     assert "mine\\x1b/sqadd.sv:" in shown[0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["prove", "mutate", "synth"])
+def test_a_file_that_is_no_text_is_one_sentence(command: str, tmp_path: Path) -> None:
+    (tmp_path / "sqadd.sv").write_bytes(b"// caf\xe9\n" + (LANES / "sqadd.sv").read_bytes())
+    done = lanewise("rtl", command, "--modules", tmp_path, columns=400)
+    said = f"lanewise: cannot read {tmp_path / 'sqadd.sv'}: it is not text in UTF-8\n"
+    assert (done.exit_code, done.stderr) == (2, said)
+
+
 def test_all_pairs_are_those_of_the_users_module(narrow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Exhausted(5, Disagreement((1, 2), (4, False), (3, False)))
     found = {(): Exhausted(9), (narrow,): wrong}

@@ -17,7 +17,7 @@ def wrapper_of(adapter: Adapter) -> str:
 def adapted_sources(adapter: Adapter, lanes: int, folder: Path) -> dict[str, str]:
     """The text of the wrapper, for so many numbers a beat, and of all that the module needs, which lies in the folder.
 
-    Raises OSError or UnicodeDecodeError for a file that cannot be read.
+    Raises UnreadableModule.
     """
     ending = next(ending for ending in MODULE_ENDINGS if (folder / f"{adapter.module}{ending}").is_file())
     return {

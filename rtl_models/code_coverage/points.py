@@ -47,11 +47,14 @@ def added(several: Iterable[Counts]) -> Counts:
 def points_in(text: str, folders: Sequence[Path]) -> Counts:
     """The points of modules in the folders, from the content of a file of counts."""
     counts: Counts = Counter()
+    lines: dict[Path, list[str]] = {}
     for key, times in _COUNT.findall(text):
         fields = dict(part.split("\x02", 1) for part in key.split("\x01") if part)
         if Path(fields["f"]).parent in folders:
             file, number = Path(fields["f"]), int(fields["l"])
-            line = file.read_text().splitlines()[number - 1].strip()
+            if file not in lines:  # Verilator takes comments in any encoding, and ends a line by a newline alone
+                lines[file] = file.read_text(encoding="utf-8", errors="replace").split("\n")
+            line = lines[file][number - 1].strip()
             kind, what = cast(Kind, fields["t"]), _SIZE.sub("'", fields["o"])
             counts[Point(file.stem, number, int(fields["n"]), kind, line, what)] += int(times)
     return counts

@@ -79,12 +79,9 @@ def _at_parameters(known: Sequence[Target], name: str) -> list[Target]:
 
 
 def _of_own(own: OwnHardware, name: str) -> list[Target]:
-    """A user's modules; ends the command where they cannot be read, or an adapter is of something else."""
-    try:
-        if own.adapter is None:
-            return own_targets(own.before[0], name) or _at_parameters(own_targets(own.before[0], ""), name)
-        if name not in ("", own.adapter.unit.name):
-            fail(f"{own.adapter.file.name} is of {own.adapter.unit.name}, not of {name!r}", USAGE)
-        return [adapted_target(own.adapter, own.before[0])]
-    except (OSError, UnicodeDecodeError) as error:
-        fail(f"cannot read the modules in {own.before[0]}: {error}", USAGE)
+    """A user's modules; ends the command where an adapter is of something else."""
+    if own.adapter is None:
+        return own_targets(own.before[0], name) or _at_parameters(own_targets(own.before[0], ""), name)
+    if name not in ("", own.adapter.unit.name):
+        fail(f"{own.adapter.file.name} is of {own.adapter.unit.name}, not of {name!r}", USAGE)
+    return [adapted_target(own.adapter, own.before[0])]

@@ -90,6 +90,4 @@ def _about_own(own: OwnHardware, what: str, lanes: int, cuts: Path | None) -> li
             known = [adapted_theorem(own.adapter, lanes, own.before[0])]
     except NothingProved as nothing:
         fail(str(nothing), USAGE)
-    except (OSError, UnicodeDecodeError) as error:
-        fail(f"cannot read the modules in {own.before[0]}: {error}", USAGE)
     return [replace(theorem, cut_points=cuts) for theorem in known if is_meant(theorem.name, what)]

@@ -112,7 +112,7 @@ def _one_higher(theorem: Theorem) -> Theorem:
 def adapted_theorem(adapter: Adapter, lanes: int, folder: Path) -> OwnTheorem:
     """That the module of an adapter gives what its unit gives, for so many numbers a beat.
 
-    Raises NothingProved, OSError, UnicodeDecodeError.
+    Raises NothingProved, UnreadableModule.
     """
     unit = adapter.unit.name
     if unit in _NOT_FOLLOWED:
@@ -148,7 +148,7 @@ def results_of(unit: str, lanes: int, built_in: Mapping[str, int] = _NOTHING) ->
 def own_theorems(folder: Path, lanes: int) -> list[OwnTheorem]:
     """About the modules of a folder that stand in the place of operators and of units here.
 
-    Raises NothingProved where there are none, OSError, UnicodeDecodeError.
+    Raises NothingProved where there are none, UnreadableModule.
     """
     names = sorted({file.stem for file in folder.iterdir() if file.suffix == MODULE_ENDINGS[0]})
     found = [*_about_operators(names, folder), *_about_units(names, folder, lanes)]

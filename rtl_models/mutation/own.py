@@ -28,7 +28,7 @@ _NOTHING: Final[Mapping[str, int]] = {}
 
 
 def adapted_target(adapter: Adapter, folder: Path) -> Target:
-    """The module of an adapter, for the least numbers a beat.  Raises OSError, UnicodeDecodeError."""
+    """The module of an adapter, for the least numbers a beat.  Raises UnreadableModule."""
     lanes = min(adapter.lane_counts)
     design = SubjectSources(Subject(wrapper_of(adapter), ()), adapted_sources(adapter, lanes, folder))
     return _unit(adapter.unit.name, lanes, design, adapter)
@@ -37,7 +37,7 @@ def adapted_target(adapter: Adapter, folder: Path) -> Target:
 def own_targets(folder: Path, name: str) -> list[Target]:
     """The operators and units of a folder, or that of a name; a unit shallow and deep.
 
-    Raises OSError, UnicodeDecodeError.
+    Raises UnreadableModule.
     """
     there = {file.stem for file in folder.iterdir() if file.suffix == MODULE_ENDINGS[0]}
     wanted = [one for one in sorted(there) if name in ("", one)]

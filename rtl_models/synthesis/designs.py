@@ -61,7 +61,7 @@ class Design:
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """The texts of the module and of all that it needs, by file name; of a user's may raise OSError, ValueError."""
+        """The texts of the module and of all that it needs, by file name; of a user's may raise UnreadableModule."""
         if self.adapter and self.folder:
             return adapted_sources(self.adapter, self.lanes, self.folder)
         return sources_of(self.name, [self.folder] if self.folder else ())

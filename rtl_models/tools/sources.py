@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from isa.errors import LanewiseError
+
 LANES: Final = Path(__file__).parents[1] / "lanes"
 """The directory of the modules, their package and what they include."""
 
@@ -23,6 +25,10 @@ MODULE_ENDINGS: Final = (".sv", ".v")
 _INCLUDED: Final = (".svh", ".vh")
 
 
+class UnreadableModule(LanewiseError):
+    """A file of a user's that cannot be read: one sentence."""
+
+
 def module_names() -> list[str]:
     """The modules there are, in alphabetical order."""
     return sorted(file.stem for file in LANES.glob("*.sv") if not file.stem.endswith("_pkg"))
@@ -32,7 +38,7 @@ def sources_of(module: str, before: Sequence[Path] = ()) -> dict[str, str]:
     """By file name the texts of a module and of all that it needs: what is included, then packages, then modules.
 
     Files in the folders `before` go before those here.  Raises ValueError where there is no module of that name here,
-    and OSError or UnicodeDecodeError for a file of those folders that cannot be read.
+    and UnreadableModule for a file of those folders that cannot be read, or is not text in UTF-8.
     """
     if module not in module_names():
         raise ValueError(f"no lane module is called {module!r}: there are {', '.join(module_names())}")
@@ -43,7 +49,7 @@ def needed(names: Sequence[str], before: Sequence[Path] = ()) -> dict[str, str]:
     """The texts of these files, of the folders `before` or here, and of all that they need, as `sources_of`."""
     files = _reached(list(names), before)
     order = sorted(files, key=lambda name: (_place(name), name))
-    return {name: files[name].read_text(encoding="utf-8") for name in order}
+    return {name: _text(files[name]) for name in order}
 
 
 def _place(name: str) -> int:
@@ -57,9 +63,18 @@ def _reached(names: list[str], before: Sequence[Path]) -> dict[str, Path]:
         name = names.pop()
         if name not in found and (file := own.get(name, LANES / name)).is_file():
             found[name] = file
-            text = file.read_text(encoding="utf-8")
+            text = _text(file)
             names += _mentioned(text, own) if name in own else _instanced(text)
     return found
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UnreadableModule(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UnreadableModule(f"cannot read {file}: it is not text in UTF-8") from error
 
 
 def _files(folder: Path) -> Iterator[Path]:
