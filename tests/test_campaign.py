@@ -83,6 +83,8 @@ def jobs_in(folder: Path, text: str) -> list[Any]:
         ("[[chek]]", "has no 'chek'; near it is check"),
         ("[check]", "write [[check]] above what belongs to it, with two brackets"),
         ("x = ", "is no TOML: Invalid value"),
+        (f"[[check]]\nkernels = ['halve.py', [0x{'f' * 16}]]", "a whole number has 64 bits at most"),
+        (f"timeout = {'9' * 5000}", "a whole number has 64 bits at most"),
         ("timeout = -1\n[[check]]", "timeout takes seconds, of 0 to 86400, not -1"),
         ("attempts = 0\n[[check]]", "attempts takes one whole number of 1 to 10, not 0"),
         ("[[check]]", "[[check]] lacks 'kernels', which says what is to be done"),

@@ -203,6 +203,12 @@ def test_what_is_no_toml_is_one_sentence(folder: Path, text: str) -> None:
     assert "adapter.toml is no TOML: " in refusal(folder, text)
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 5000, str(1 << 63)])
+@pytest.mark.parametrize("key", ['"cfg_shift"', '"N"'])
+def test_a_number_that_toml_does_not_have_is_one_sentence(folder: Path, key: str, number: str) -> None:
+    assert refusal(folder, RIGHT.replace(key, number)).endswith("is no TOML: a whole number has 64 bits at most")
+
+
 def test_a_reset_that_is_no_table_is_one_sentence(folder: Path) -> None:
     before, _, behind = RIGHT.partition("[reset]")
     text = f"{before}reset = 1\n[input]{behind.partition('[input]')[2]}"

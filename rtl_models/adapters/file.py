@@ -6,7 +6,6 @@ Nothing of the file reaches the hardware but names, each an identifier, and choi
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from rtl_models.operators import OPERATORS
 from rtl_models.register_map import register_writes
 from rtl_models.tools.sources import sources_of
 from rtl_models.units import LANE_COUNTS, TABLE_BITS, UNITS, Unit, setting_range
+from sim.toml import read_toml
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PORT: Final = re.compile(r"\b(?!rst_ni\b)\w+_[io]\b")
@@ -102,14 +102,7 @@ def read_adapter(file: Path, modules: Path | None = None) -> Adapter:
 
     Raises MalformedAdapter, with the file and what is wrong in it.
     """
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MalformedAdapter(f"cannot read the adapter {file}: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise MalformedAdapter(f"{file} is no TOML: it is not text in UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise MalformedAdapter(f"{file} is no TOML: {error}") from error
+    content = read_toml(file, "the adapter", MalformedAdapter)
     return _Reader(file, modules or file.parent).adapter(content)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from isa.errors import LanewiseError
+from sim.toml import read_toml
 from sim.toolchain.levels import LEVELS
 
 MOST_NUMBERS: Final = 1_000_000
@@ -187,14 +187,7 @@ _TOP: Final[dict[str, tuple[Read, Any]]] = {
 
 def read_campaign(file: Path) -> Campaign:
     """The campaign of a file.  Raises CampaignError."""
-    try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CampaignError(f"cannot read the campaign {file}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CampaignError(f"{file} is no campaign: it is not text in UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise CampaignError(f"{file} is no TOML: {error}") from None
+    found = read_toml(file, "the campaign", CampaignError)
     plain = {key: value for key, value in found.items() if key not in SCHEMA}
     top = _read(str(file), plain, _TOP, SCHEMA)
     blocks = []
