@@ -251,6 +251,8 @@ def test_a_cut_point_that_is_another_number_is_told_with_what_shows_it(booth: Pa
         ("[[cut]]\nwire = 'x'\nis = 'a_i / b_i'", "cut 1: a_i / b_i is none of +, -, *"),
         ("[[cut]]\nwire = 'x'\nis = 'c_i'", "cut 1: c_i is neither an input port nor a cut before: a_i, b_i"),
         ("[[cut]]\nwire = 'x'\nis = 'a_i['", "cut 1: 'a_i[' is no expression"),
+        (f"[[cut]]\nwire = 'x'\nis = 'a_i[{10**30}:0]'", f"cut 1: there are no bits [{10**30}:0]"),
+        (f"[[cut]]\nwire = 0x{'f' * 5000}\nis = 'a_i'", "is no TOML: a whole number has 64 bits at most"),
         ("[[cut]]\nwire = 'a_i'\nis = 'b_i'", "cut 1: there is something called 'a_i' already"),
         ("[[cut]]\nwire = 'x'\nis = 's8(a_i) * b_i'\nby = 'a_i * b_i'", "a_i * b_i is not s8(a_i) * b_i, as polynom"),
     ],
@@ -261,6 +263,17 @@ def test_cut_points_that_cannot_be_used_are_refused_with_a_sentence(tmp_path: Pa
     with pytest.raises(MalformedCuts) as refused:
         read_cuts(file, {"a_i": 8, "b_i": 8})
     assert words in str(refused.value)
+
+
+@pytest.mark.slow
+def test_a_cut_point_that_is_called_as_a_port_is_in_the_solver_is_another_number(tmp_path: Path) -> None:
+    wrong = (LANES / "add.sv").read_text().replace("a_i + b_i", "w + b_i")
+    (tmp_path / "add.sv").write_text(
+        wrong.replace("  assign result_o", "  logic [Width-1:0] w;\n  assign w = b_i + 1'b1;\n  assign result_o")
+    )
+    (tmp_path / "cuts.toml").write_text('[[cut]]\nwire = "w"\nname = "a_i[0+:8]"\nis = "u8(b_i + 1)"\n')
+    done = lanewise("rtl", "prove", "add at 8 bits", "--modules", tmp_path, "--cuts", tmp_path / "cuts.toml")
+    assert (done.exit_code, "the cut points do not suffice" in done.stdout) == (1, True), done.output
 
 
 def test_numbers_have_one_polynomial_just_where_they_are_equal_on_all_bits() -> None:
@@ -283,6 +296,11 @@ def test_numbers_have_one_polynomial_just_where_they_are_equal_on_all_bits() -> 
     ]
     pairs = list(product(range(len(numbers)), repeat=2))
     assert [same_number(numbers[i], numbers[j]) for i, j in pairs] == [values[i] == values[j] for i, j in pairs]
+
+
+def test_a_product_of_too_many_bits_has_no_polynomial() -> None:
+    x, y, z = (input_lane(name, Int(128, signed=False)) for name in "xyz")
+    assert (same_number(x * y, y * x), same_number(x * y * z, z * y * x)) == (True, False)
 
 
 @pytest.mark.parametrize(

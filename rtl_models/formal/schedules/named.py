@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +29,12 @@ from isa.lane import Int, Lane, Read, constant, rebuilt
 from rtl_models.formal.equations.unrolling import WireBits
 from rtl_models.formal.schedules.polynomial import same_number
 from sim.prove.claim import Range, input_lane
+from sim.toml import read_toml
 
 _TYPE: Final = re.compile(r"([su])([1-9]\d{0,2})")
 _MOST_SHIFT: Final = 256
+_MOST_BITS: Final = 4096
+"""Of a number of which a part is taken."""
 
 
 class MalformedCuts(LanewiseError):
@@ -55,15 +57,7 @@ class NamedCut:
 
 def read_cuts(file: Path, ports: Mapping[str, int]) -> list[NamedCut]:
     """The cut points of a file, for a module with input ports of so many bits.  Raises MalformedCuts."""
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MalformedCuts(f"cannot read the cut points in {file}: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise MalformedCuts(f"{file} is no TOML: it is not text in UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise MalformedCuts(f"{file} is no TOML: {error}") from error
-    return _Reader(file, ports).cuts(content)
+    return _Reader(file, ports).cuts(read_toml(file, "the cut points in", MalformedCuts))
 
 
 class _Reader:
@@ -74,6 +68,7 @@ class _Reader:
         self._ports = {port: str(WireBits(port, 0, bits)) for port, bits in ports.items()}
         self._kinds = {self._ports[port]: Int(bits, signed=False) for port, bits in ports.items()}
         self._cuts: dict[str, NamedCut] = {}
+        self._of_leaves: dict[str, NamedCut] = {}
 
     def cuts(self, content: Mapping[str, object]) -> list[NamedCut]:
         """All of them."""
@@ -97,13 +92,15 @@ class _Reader:
         whole = self._whole(given)
         if "by" in table and not same_number(self._whole(asked), whole):
             self._refuse(f"{which}: {table['by']} is not {table['is']}, as polynomials of bits")
-        leaf = input_lane(name, Range(whole.low, whole.high))
-        self._cuts[name] = NamedCut(table["wire"], asked, whole, leaf, self._kinds)
+        # no signal is called so: one of the same name as a port's would be taken for what is on that
+        leaf = input_lane(f"cut {name}", Range(whole.low, whole.high))
+        cut = NamedCut(table["wire"], asked, whole, leaf, self._kinds)
+        self._cuts[name] = self._of_leaves[leaf.place.file] = cut
 
     def _whole(self, lane: Lane) -> Lane:
         """In terms of ports alone."""
         if isinstance(lane, Read):
-            cut = self._cuts.get(lane.place.file)
+            cut = self._of_leaves.get(lane.place.file)
             return lane if cut is None else cut.whole
         return rebuilt(lane, [self._whole(arg) for arg in lane.args]) if lane.args else lane
 
@@ -146,7 +143,7 @@ class _Reader:
         return input_lane(self._ports[name], self._kinds[self._ports[name]])
 
     def _part(self, lane: Lane, high: int, low: int, which: str) -> Lane:
-        if not 0 <= low <= high:
+        if not 0 <= low <= high < _MOST_BITS:
             self._refuse(f"{which}: there are no bits [{high}:{low}]")
         return Int(high - low + 1, signed=False).field(lane, low)
 

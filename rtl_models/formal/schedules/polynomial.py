@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
-from typing import assert_never
+from typing import Final, assert_never
 
 from isa.lane import Binary, Constant, Field, Floating, Int, Lane, Load, Pick, Read, Saturate
 from rtl_models.formal.equations.unrolling import WireBits
 
 Polynomial = Mapping[frozenset[Hashable], int]
 """By set of bits, whose product counts, the factor before it."""
+_MOST_TERMS: Final = 1 << 18
+"""Of two polynomials multiplied, each by each: of three factors of 64 bits there are as many."""
 
 
 class NotPolynomial(Exception):
-    """A number that is none of its bits by sums and products."""
+    """A number that is none of its bits by sums and products, or of too many of these."""
 
 
 def same_number(a: Lane, b: Lane) -> bool:
@@ -76,6 +78,8 @@ def _sum(a: Polynomial, b: Polynomial, sign: int) -> Polynomial:
 
 
 def _product(a: Polynomial, b: Polynomial) -> Polynomial:
+    if len(a) * len(b) > _MOST_TERMS:
+        raise NotPolynomial
     total: dict[frozenset[Hashable], int] = defaultdict(int)
     for one, factor in a.items():
         for other, by in b.items():
