@@ -13,7 +13,7 @@ from rtl_models.adapters import MalformedAdapter, read_adapter, require_fitting
 from rtl_models.adapters.file import unit_ports
 from rtl_models.tools.sources import LANES
 from rtl_models.unit_harness import harness
-from rtl_models.units import UNITS
+from rtl_models.units import CLOCKED, UNITS, setting_bits, stream_ports
 from support.command import lanewise
 from support.own_unit import ADAPTER, EXAMPLE
 
@@ -130,20 +130,27 @@ def test_bounds_that_are_built_in_and_cross_are_refused(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["transpose1xw", "interleave4x4", "quantize_down_channels"])
 def test_of_a_unit_whose_lanes_are_not_alone_nothing_is_built_in_and_one_lane_is_none(folder: Path, name: str) -> None:
-    named = unit_ports(UNITS[name])
-    ports = {table: {one: f"{table}_{one}" for one in names} for table, names in named.items()}
-    for table in ("input", "output"):
-        ports[table] |= {"valid": f"{table}_valid", "ready": f"{table}_ready"}
+    setting = unit_ports(UNITS[name])["settings"][0]
     for lanes, given, words in (
         (1, {}, "lanes is 1: give the name of a parameter, or 4, 8, 16"),
-        (4, {named["settings"][0]: 1}, f"{name} takes no numbers that are built in, name a port"),
+        (4, {setting: 1}, f"{name} takes no numbers that are built in, name a port"),
     ):
-        tables = ports | {"settings": ports["settings"] | given}
-        lines = [f'unit = "{name}"', 'module = "requantizer"', 'clock = "clk"', f"lanes = {lanes}"]
-        lines += ["[reset]", 'port = "rst"', 'active = "high"', 'kind = "synchronous"']
-        for table, content in tables.items():
-            lines += [f"[{table}]", *(f"{key} = {json.dumps(value)}" for key, value in content.items())]
-        assert words in refusal(folder, "\n".join(lines))
+        assert words in refusal(folder, of_all_ports(name, lanes, given))
+
+
+def of_all_ports(name: str, lanes: int, built_in: dict[str, int] | None = None) -> str:
+    """An adapter for a unit whose ports are called by their tables, such as "input_accumulator"."""
+    ports: dict[str, dict[str, object]] = {
+        table: {one: f"{table}_{one}" for one in names} for table, names in unit_ports(UNITS[name]).items()
+    }
+    for table in ("input", "output"):
+        ports[table] |= {"valid": f"{table}_valid", "ready": f"{table}_ready"}
+    ports["settings"] |= built_in or {}
+    lines = [f'unit = "{name}"', 'module = "requantizer"', 'clock = "clk"', f"lanes = {lanes}"]
+    lines += ["[reset]", 'port = "rst"', 'active = "high"', 'kind = "synchronous"']
+    for table, content in ports.items():
+        lines += [f"[{table}]", *(f"{key} = {json.dumps(value)}" for key, value in content.items())]
+    return "\n".join(lines)
 
 
 def changed(text: str, changes: dict[str, str]) -> str:
@@ -188,6 +195,22 @@ def test_a_setting_that_is_never_below_0_may_have_a_wider_port(folder: Path) -> 
     module = folder / "requantizer.sv"
     module.write_text(changed(module.read_text(), {"input      [4:0]       cfg_shift": "input [7:0] cfg_shift"}))
     require_fitting(read_adapter(folder / "adapter.toml"), folder)
+
+
+@pytest.mark.rtl
+def test_a_wire_that_fills_the_tables_may_have_a_wider_port_unless_it_has_their_data(folder: Path) -> None:
+    unit = UNITS["quantize_down_channels"]
+    (folder / "adapter.toml").write_text(of_all_ports(unit.name, 4))
+    adapter = read_adapter(folder / "adapter.toml")
+    settings = [("input ", f"{name}_i", size) for name, size in setting_bits(unit).items()]
+    wider = {"table_channel_i": 16, "table_data_i": 40}
+    declared = (
+        f"{direction} [{wider.get(name, size) - 1}:0] {adapter.ports[name]}"
+        for direction, name, size in (*CLOCKED, *stream_ports(unit, 4), *settings)
+    )
+    (folder / "requantizer.sv").write_text(f"module requantizer ({', '.join(declared)});\nendmodule\n")
+    with pytest.raises(MalformedAdapter, match="table_data': that port of requantizer has 40 bits, 32 are due"):
+        require_fitting(adapter, folder)
 
 
 @pytest.mark.rtl

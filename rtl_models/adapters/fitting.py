@@ -12,7 +12,7 @@ from rtl_models.adapters.wrapper import wrapper_of, wrapper_text
 from rtl_models.tools.build_cache import TopModule
 from rtl_models.tools.environment import SimulationUnavailable
 from rtl_models.tools.linter import lint_output
-from rtl_models.units import setting_range
+from rtl_models.units import TABLE_BITS, setting_range
 from sim.view.sentences import counted
 
 _UNKNOWN: Final = re.compile(r"(Pin|Parameter) not found: '(\w+)'(?:\n *: \.\.\. Suggested alternative: '(\w+)')?")
@@ -52,8 +52,13 @@ def _other_widths(adapter: Adapter, lanes: int, said: str) -> Iterator[str]:
     for port, has, due in _WIDTH.findall(said):
         key = keys.get(port, "")
         table, _, name = key.partition(".")
-        if not key or (table == "settings" and int(has) > int(due) and setting_range(name)[0] >= 0):
+        if not key or (table == "settings" and int(has) > int(due) and _is_unsigned(name)):
             continue
         of = f" for {counted(lanes, 'number')} a beat" if table in ("input", "output") else ""
         is_port = "" if table == "constants" else f" is {port!r}"
         yield f"{key}{is_port}: that port of {adapter.module} has {counted(int(has), 'bit')}, {due} are due{of}"
+
+
+def _is_unsigned(name: str) -> bool:
+    """Whether a setting is never below 0, or a wire that fills the tables, of which the data may be."""
+    return name != "table_data" if name in TABLE_BITS else setting_range(name)[0] >= 0
