@@ -124,6 +124,11 @@ def test_without_names_an_option_chooses_among_those_that_have_it() -> None:
             "--channels with 8 lanes takes multiples of 8 from 16 to 3840, not '12'",
         ),
         (
+            ["quantize_down_channels", "--lanes", "8", "--channels", "9" * 5000],
+            "--channels with 8 lanes takes multiples of 8 from 16 to 3840, not '9999",
+        ),
+        (["gemm_core", "--lanes", "4", "--channels", ""], "takes multiples of 4 from 8 to 3840, not ''"),
+        (
             ["quantize_down_channels", "--lanes", "4", "--channels", "12,3844"],
             "--channels with 4 lanes takes multiples of 4 from 8 to 3840, not '3844'",
         ),

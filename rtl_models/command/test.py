@@ -194,14 +194,12 @@ def _jobs_of_adapter(
 
 def _tables(text: str | None, lanes: int) -> list[int]:
     """The numbers of channels that a list names, each once; the one that tables have by default where there is none."""
-    found: dict[int, None] = {}
-    for part in (text or str(CHANNELS)).split(","):
-        most = int(part) if part.strip().isascii() and part.strip().isdigit() else 0
-        if not 2 * lanes <= most <= MOST_CHANNELS or most % lanes:
-            ends = f"from {2 * lanes} to {MOST_CHANNELS}"
-            fail(f"--channels with {lanes} lanes takes multiples of {lanes} {ends}, not {part.strip()!r}", USAGE)
-        found[most] = None
-    return list(found)
+    possible = {str(most): most for most in range(2 * lanes, MOST_CHANNELS + 1, lanes)}
+    given = [part.strip() for part in (str(CHANNELS) if text is None else text).split(",")]
+    if unknown := [part for part in given if part not in possible]:
+        ends = f"from {2 * lanes} to {MOST_CHANNELS}"
+        fail(f"--channels with {lanes} lanes takes multiples of {lanes} {ends}, not {unknown[0]!r}", USAGE)
+    return [possible[part] for part in dict.fromkeys(given)]
 
 
 def _refuse(options: Mapping[str, str | None], kind: str) -> None:
