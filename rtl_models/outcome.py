@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rtl_models.tools.environment import SimulatorName
+from sim.toolchain.shell import typed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +63,10 @@ class BenchOutcome:
     @property
     def reproduce(self) -> str:
         """The command that gives the same again."""
-        words = [f"--{name} {shlex.quote(value)}" for name, value in self.options.items()]
+        words = [word for name, value in self.options.items() for word in (f"--{name}", value)]
         words += [f"--{flag}" for flag in self.flags]
-        return " ".join([self.COMMAND, self.name, *words, f"--seed {self.seed} --simulator {self.simulator}"])
+        run = ("--seed", str(self.seed), "--simulator", self.simulator)
+        return typed([*self.COMMAND.split(), self.name, *words, *run])
 
     @property
     def counted(self) -> str:

@@ -62,6 +62,14 @@ def suite(outcome: BenchOutcome) -> ElementTree.Element:
     return found
 
 
+def test_a_folder_that_is_no_text_of_xml_is_told_and_the_command_can_be_pasted() -> None:
+    odd = replace(BAD, options={"modules": "a\x1b\udcff"}, tests={"a": "in a\x1b\udcff: wrong"})
+    found = suite(odd)
+    assert found.attrib["name"] == "sqadd, modules a\\udcff"
+    assert [failure.text for failure in found.iter("failure")] == ["in a\\udcff: wrong"]
+    assert " --modules $'a\\x1b\\xff' --seed " in odd.reproduce
+
+
 def test_all_are_every_operator_and_every_unit_and_core_with_all_lanes_and_profiles() -> None:
     between = [(unit.name, profile) for unit in UNITS.values() for profile in unit.profiles[1:-1]]
     jobs = jobs_of([], None, None, None)

@@ -53,7 +53,8 @@ def test_all_pairs_are_those_of_the_users_module(narrow: Path, monkeypatch: pyte
     monkeypatch.setattr(exhaust_command, "compare_every_pair", lambda _, __, before: found[tuple(before)])
     done = [lanewise("rtl", "exhaust", "sqadd", *words) for words in ([], ["--modules", narrow])]
     assert [one.exit_code for one in done] == [0, 1]
-    assert f"expected (3, False); again: lanewise rtl exhaust sqadd --modules '{narrow.parent}/" in done[1].stdout
+    folder = f"$'{narrow.parent}/mine\\x1b'"
+    assert f"expected (3, False); again: lanewise rtl exhaust sqadd --modules {folder}\n" in done[1].stdout
 
 
 def test_of_the_packages_own_modules_a_warning_stays_an_error() -> None:

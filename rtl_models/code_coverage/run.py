@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -27,6 +26,7 @@ from rtl_models.tools.build_cache import COUNTS, TopModule, built
 from rtl_models.tools.sources import module_names, sources_of
 from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS, Unit
+from sim.toolchain.shell import typed
 
 _OPERATORS, _UNITS = "rtl_models.benches.operator_bench", "rtl_models.benches.unit_scenarios"
 
@@ -99,7 +99,7 @@ def _counted(name: str, made: _Run, folders: Sequence[Path], own: Sequence[str] 
     session = Session(name, made.top, run.SEED, built(made.design, purpose="coverage"), made.variables)
     failed = [f"{test}: {said}" for test, said in session.run(made.bench).items() if said]
     if failed:
-        again = shlex.join(["lanewise", "rtl", "test", name, *own])
+        again = typed(["lanewise", "rtl", "test", name, *own])
         raise BenchFails(f"the bench of {name} fails: {'; '.join(failed)}; again: {again}")
     counts = points_in((session.folder / COUNTS).read_text(), folders)
     shutil.rmtree(session.folder)

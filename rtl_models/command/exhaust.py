@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from typing import Annotated, Final
 
@@ -13,6 +12,7 @@ from rtl_models.command.options import Modules, NotTaken, chosen_modules, refuse
 from rtl_models.exhaustive.run import can_be_exhausted, compare_every_pair
 from rtl_models.operators import OPERATORS
 from sim.terminal.output import fail, print_progress, print_text
+from sim.toolchain.shell import typed
 
 _WIDTH: Final = 16
 """The widest that seconds are enough for."""
@@ -27,7 +27,7 @@ def exhaust(
     """Compare all 2^32 pairs of 16-bit operands of a lane with its expression in the isa semantics."""
     refuse_own_hardware("exhaust", "an adapter is of a streaming unit, not of a lane", adapter)
     before = chosen_modules(modules)
-    again = f" --modules {shlex.quote(str(before[0]))}" if before else ""
+    again = f" {typed(['--modules', str(before[0])])}" if before else ""
     possible = [name for name, operator in OPERATORS.items() if can_be_exhausted(operator, _WIDTH)]
     if all_lanes == bool(names):
         fail(f"give --all or some of {', '.join(possible)}")

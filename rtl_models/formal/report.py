@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from isa.evaluate.exact import Evaluation
@@ -14,6 +13,7 @@ from rtl_models.formal.theorem import NOT_ASKED, Lemma, Theorem
 from rtl_models.formal.theorems import LANES
 from sim.prove.claim import ClaimInputs, Finding, sides_of
 from sim.prove.steps import steps
+from sim.toolchain.shell import typed
 from sim.view.sentences import counted
 
 _FEW = 12
@@ -48,7 +48,7 @@ def details(verdict: TheoremVerdict, lanes: int = LANES, own: Sequence[str] = ()
     else:
         false = _false_claim(theorem)
         yield f"  its false claim, {false}: {verdict.false_claim.reason or verdict.false_claim.outcome}"
-    options = shlex.join([*(() if lanes == LANES else ("--lanes", str(lanes))), *own])
+    options = typed([*(() if lanes == LANES else ("--lanes", str(lanes))), *own])
     yield f'  reproduce: lanewise rtl prove "{theorem.name}" {options}'.rstrip()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from rtl_models.mutation.judgement import Judgement
 from rtl_models.mutation.verdict import FATES, Fate, MutantVerdict
 from rtl_models.tools.sources import LANES
+from sim.toolchain.shell import typed
 from sim.view.sentences import counted
 
 TIMEOUT: Final = 60.0
@@ -36,7 +36,7 @@ class Asked:
         options = {"--count": self.count, "--seed": self.seed, "--timeout": self.timeout, "--mutant": self.mutant}
         left_out = {"--timeout": TIMEOUT, "--mutant": None}
         words = [str(word) for pair in options.items() if pair not in left_out.items() for word in pair]
-        return shlex.join(["lanewise", "rtl", "mutate", *([self.name] if self.name else []), *self.own, *words])
+        return typed(["lanewise", "rtl", "mutate", *([self.name] if self.name else []), *self.own, *words])
 
     def alone(self, judgement: Judgement, verdict: MutantVerdict) -> str:
         """What asks for one mutant of a module."""

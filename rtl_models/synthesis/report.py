@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +14,7 @@ from rich.table import Table
 from rtl_models.synthesis.designs import Design
 from rtl_models.synthesis.figures import Figures
 from rtl_models.synthesis.nextpnr import PART
+from sim.toolchain.shell import typed
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SynthesisReport:
     def command(self, *asked: str) -> str:
         """What makes figures again of the same tools."""
         how = ("--seeds", str(len(self.seeds)), "--clock", str(self.clock))
-        return shlex.join(["lanewise", "rtl", "synth", *asked, *how])
+        return typed(["lanewise", "rtl", "synth", *asked, *how])
 
     def as_json(self) -> dict[str, object]:
         """For machines; frequencies are MHz."""
