@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rtl_models.benches.driving.frame import UNKNOWN, UnitFrame
 from rtl_models.benches.driving.written import new_writes
@@ -19,7 +18,6 @@ from rtl_models.units import Unit
 OPERANDS, COMMANDS, RESULTS = "operands", "commands", "results"
 """The files' names."""
 _WRITE, _BEATS = 1, 2
-_Octets = NDArray[np.uint8]
 Command = tuple[int, int, int]
 
 
