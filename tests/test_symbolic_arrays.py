@@ -245,6 +245,37 @@ def test_integers_of_python_are_exact(number: int) -> None:
         assert unknown.known(INTEGERS[number](x, b)) == INTEGERS[number](a, b)
 
 
+JOINED: dict[str, Callable[[Any, Any], Any]] = {
+    "full_like": np.full_like,
+    "insert": lambda a, n: np.insert(a, 1, n),
+    "append": np.append,
+    "concatenate": lambda a, n: np.concatenate([a.ravel(), [n]]),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_an_integer_of_python_among_elements_is_one_of_their_dtype_or_refused(name: str) -> None:
+    unknown = Unknown()
+    made = JOINED[name](unknown.array(A), unknown.integer(100, 0, 127))
+    wanted = JOINED[name](A, 100)
+    assert (np.array_equal(unknown.known(made), wanted), made.dtype) == (True, wanted.dtype)
+    try:
+        wanted = JOINED[name](A, 300)
+    except OverflowError:  # numpy's, which does not wrap it
+        with pytest.raises(Untraceable, match=r"may be any of 0\.\.300 meets int8"):
+            JOINED[name](unknown.array(A), unknown.integer(100, 0, 300))
+    else:
+        assert np.array_equal(unknown.known(JOINED[name](unknown.array(A), unknown.integer(300, 0, 300))), wanted)
+
+
+def test_axes_that_are_put_before_others_are_numpys_or_refused() -> None:
+    with lanes_passed_on({}):
+        row: Any = np.ascontiguousarray(Unknown().array(np.int8(5)))
+        with pytest.raises(Untraceable, match="with ndmin is not among"):
+            np.array(Unknown().array(A), ndmin=3)
+    assert row.shape == np.ascontiguousarray(np.int8(5)).shape == (1,)
+
+
 def test_integers_of_python_take_the_dtype_that_they_meet() -> None:
     unknown = Unknown()
     small = unknown.integer(100, 0, 100)
@@ -271,6 +302,10 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a mask": (lambda a: a[a > 0], "how many elements"),
     "elements that are found": (lambda a: np.where(a > 0), "no known number of elements"),
     "a key": (lambda a: {1: 2}[a[0]], "unhashable"),
+    "a padding that computes": (lambda a: np.pad(a, 1, mode="reflect", reflect_type="odd"), "np.pad with what is no"),
+    "a padding that is not defined": (lambda a: np.pad(a, 1, mode="empty"), "np.pad with what is no"),
+    "two constants": (lambda a: np.pad(a, 1, constant_values=(1, 2)), "np.pad with several constants"),
+    "a distance": (lambda a: np.roll(a, a[0].item()), "np.roll takes a number that is not known"),
     "into known numbers": (lambda a: np.add(a, a, out=np.ones(a.shape, a.dtype)), "holds known numbers"),
 }
 

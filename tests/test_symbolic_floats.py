@@ -87,6 +87,7 @@ CONVERSIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "a number of Python's": (lambda a: (a * 3 + 0.1) / 7, ("f4",)),
     "both precisions": (lambda a, b: a + b, ("f4", "f8")),
     "chosen": (lambda a, b: np.where(a > b, a, np.float32(2)), ("f4", "f4")),
+    "the square of an array": (lambda a: a**2, ("f4",)),
     "turned round": (lambda a: a[::-1].copy(), ("f4",)),
 }  # fmt: skip
 
@@ -133,6 +134,12 @@ REFUSED: dict[str, Callable[..., Any]] = {
     "a sign": lambda a: np.copysign(a, a),
     "a remainder": lambda a: a % 2,
     "a number of Python's": lambda a: float(a[0]),
+    "an item": lambda a: a[0].item(),
+    "a list": lambda a: a.tolist(),
+    "zero or not": lambda a: bool(a[0]),
+    "a cube, which C's pow rounds once": lambda a: a**3,
+    "the square of one number, which C's pow makes": lambda a: a[0] ** 2,
+    "a range": lambda a: np.clip(a, -1, 1),
 }
 
 

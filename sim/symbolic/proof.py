@@ -156,7 +156,7 @@ class Prover:
                 build.instructions += path.instructions
                 for at, names in path.branches.items():
                     build.branches.setdefault(at, set()).update(name.removeprefix("in.") for name in names)
-                build.faults += [f"{shape.name}: {fault}" for fault in path.faults if fault not in build.faults]
+                build.faults += [f"{shape.name}: {fault}" for fault in path.faults]
                 for which, case in enumerate(reference.cases):
                     self._pair(build, number, reference, which, case, path)
             is_told = first is None or (build is not first and not first.refused and not first.faults)

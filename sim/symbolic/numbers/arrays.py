@@ -114,6 +114,8 @@ class SymbolicArray(UnknownNumbers):
     def __pow__(self, exponent: Any) -> Any:
         if type(exponent) is not int or not 1 <= exponent <= 4:
             refuse("a power other than 1 to 4 of what is not known is not among what can be traced")
+        if is_floating(self.dtype) and exponent > (2 if self.ndim else 1):  # numpy asks C's pow, not for products
+            refuse(f"a power of {self.dtype} is not among what can be traced, but for the square of an array")
         power = self
         for _ in range(exponent - 1):
             power = power * self
@@ -134,7 +136,13 @@ class SymbolicArray(UnknownNumbers):
     def __bool__(self) -> bool:
         if self.elements.size != 1:
             raise ValueError("The truth value of an array with more than one element is ambiguous")
-        return decided(nonzero(self.elements.item()))
+        return decided(nonzero(self._integers().item()))
+
+    def _integers(self) -> Elements:
+        """The elements of an array of integers; the bits of a floating-point number are none."""
+        if is_floating(self.dtype):
+            refuse("a float of Python's that is not known is not among what can be traced")
+        return self.elements
 
     def __len__(self) -> int:
         if self.elements.ndim == 0:
@@ -233,11 +241,11 @@ class SymbolicArray(UnknownNumbers):
 
     def item(self, *index: Any) -> SymbolicInt:
         """An element as an integer of Python's."""
-        return SymbolicInt(self.elements.item(*index))
+        return SymbolicInt(self._integers().item(*index))
 
     def tolist(self) -> Any:
         """All elements as integers of Python's, in lists of lists."""
-        return boxed(np.frompyfunc(SymbolicInt, 1, 1)(self.elements)).tolist()
+        return boxed(np.frompyfunc(SymbolicInt, 1, 1)(self._integers())).tolist()
 
     def fill(self, value: Any) -> None:
         """Put one number everywhere."""

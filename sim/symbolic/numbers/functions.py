@@ -40,10 +40,17 @@ MOVING: Final[tuple[Callable[..., Any], ...]] = (
 
 
 def _moved(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    likes = function(*_replaced(args, _zeros), **_replaced(options, _zeros))
     by_objects = {name: value for name, value in options.items() if name not in ("dtype", "casting", "subok")}
-    moved = function(*_replaced(args, _objects), **_replaced(by_objects, _objects))
-    return _as_like(moved, likes)
+    integers = set[Lane]()
+    _replaced([args, options], lambda value: integers.add(value.lane) if type(value) is SymbolicInt else None)
+    try:
+        likes = function(*_replaced(args, _zeros), **_replaced(options, _zeros))
+        moved = function(*_replaced(args, _objects), **_replaced(by_objects, _objects))
+    except (TypeError, ValueError, IndexError):
+        if integers:  # one of which may say how far, how often or where
+            refuse(f"np.{function.__name__} takes a number that is not known", integers)
+        raise
+    return _as_like(moved, likes, integers)
 
 
 def _replaced(value: Any, part: Callable[[Any], Any]) -> Any:
@@ -60,16 +67,18 @@ def _zeros(value: Any) -> Any:
 
 
 def _objects(value: Any) -> Any:
-    return boxed(value.lane) if type(value) is SymbolicInt else value.elements
+    return value.lane if type(value) is SymbolicInt else value.elements
 
 
-def _as_like(moved: Any, like: Any) -> Any:
+def _as_like(moved: Any, like: Any, integers: set[Lane]) -> Any:
     if isinstance(like, (list, tuple)):
-        return type(like)(_as_like(one, other) for one, other in zip(moved, like, strict=True))
+        return type(like)(_as_like(one, other, integers) for one, other in zip(moved, like, strict=True))
     dtype = asarray(like).dtype
     if dtype.kind not in "iub":
         refuse(f"the result is {dtype}, which is moved by astype and np.where only")
     whole = boxed(moved)
+    for lane in integers.intersection(whole.flat):
+        fitting(lane, dtype)
     if all(isinstance(lane, Lane) and cast(lane, dtype) is lane for lane in whole.flat):
         return SymbolicArray(whole, dtype)  # a view stays one
     return SymbolicArray(each(lambda number: cast(lane_of(number), dtype), whole), dtype)
@@ -99,6 +108,8 @@ def _clip(
         refuse(f"np.clip with {', '.join(options)} is not among what can be traced")
     values = array_of(array)
     dtype = clip(_zeros(values), *(None if bound is None else _zeros_of(bound) for bound in (low, high))).dtype
+    if dtype.kind not in "iub":
+        refuse(f"the result is {dtype}: only integers are traced")
     elements = values.elements
     if low is not None:
         elements = _computed(dtype, larger, elements, _bound(low, dtype, is_low=True)).elements
@@ -128,8 +139,6 @@ def _zeros_of(value: Any) -> Any:
 
 def _computed(dtype: np.dtype[Any], function: Callable[..., Lane], *operands: Elements) -> SymbolicArray:
     """The function of elements, in a dtype."""
-    if dtype.kind not in "iub":
-        refuse(f"the result is {dtype}: only integers are traced")
     return SymbolicArray(each(lambda *lanes: cast(function(*lanes), dtype), *operands), dtype)
 
 
@@ -182,15 +191,19 @@ def _accumulated(array: Any, axis: Any = None, dtype: Any = None, out: Any = Non
 
 def _padded(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> SymbolicArray:
     """Elements are numbered, the numbers are padded, and what is no number of an element is the constant."""
+    if mode not in ("constant", "edge", "reflect", "symmetric", "wrap") or options.keys() - {"constant_values"}:
+        refuse("np.pad with what is no element and no constant, or with reflect_type, is not among what can be traced")
     source = array_of(array)
     widths: list[Lane] = array_of(pad_width).elements.ravel().tolist()
     if unknown := [lane for lane in widths if lane.value is None]:
         refuse("how far an array is padded is not known", unknown)
-    fill = options.pop("constant_values", 0)
+    fill = stored(options.get("constant_values", 0), source.dtype)
+    if fill.size != 1:
+        refuse("np.pad with several constants is not among what can be traced")
     numbers = arange(source.size).reshape(source.shape)
     extra = {"constant_values": -1} if mode == "constant" else {}
-    places = array_of(pad(numbers, pad_width, mode=mode, **extra, **options))  # made of np.empty's, all known now
-    lane = stored(fill, source.dtype).elements.item()
+    places = array_of(pad(numbers, pad_width, mode=mode, **extra))  # made of np.empty's, all known now
+    lane = fill.elements.item()
     flat: list[Lane] = source.elements.ravel().tolist()
     return SymbolicArray(each(lambda at: lane if at.low < 0 else flat[at.low], places.elements), source.dtype)
 

@@ -154,7 +154,9 @@ def _by_formula(real: Callable[..., Any], formula: Callable[..., Lane], *operand
 def _array(real: Callable[..., Any], value: Any, dtype: Any = None, *rest: Any, **options: Any) -> Any:
     if not has_symbolic(value):
         return real(value, dtype, *rest, **options)
-    copies = real is not np.asarray and options.get("copy", True)
+    if strange := sorted(options.keys() - {"copy", "order", "subok"}):
+        refuse(f"np.{real.__name__} with {', '.join(strange)} is not among what can be traced")
+    copies = options.get("copy", True)
     if type(value) is AnyLengthArray:
         to = value.dtype if dtype is None else np.dtype(dtype)
         return value.astype(to) if copies or to != value.dtype else value
@@ -167,6 +169,11 @@ def _array(real: Callable[..., Any], value: Any, dtype: Any = None, *rest: Any, 
 
 def _same_array(real: Callable[..., Any], value: Any, dtype: Any = None, *rest: Any, **options: Any) -> Any:
     return _array(real, value, dtype, *rest, **({"copy": False} | options if has_symbolic(value) else options))
+
+
+def _contiguous_array(real: Callable[..., Any], value: Any, dtype: Any = None, **options: Any) -> Any:
+    made = _same_array(real, value, dtype, **options)
+    return made if made.ndim else made.reshape(1)
 
 
 def _made(real: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -203,7 +210,7 @@ _MAKERS: Final[Mapping[str, Callable[..., Any]]] = {
     "array": _array,
     "asarray": _same_array,
     "asanyarray": _same_array,
-    "ascontiguousarray": _same_array,
+    "ascontiguousarray": _contiguous_array,
     "zeros": _made,
     "ones": _made,
     "empty": _empty,
