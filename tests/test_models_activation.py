@@ -95,3 +95,16 @@ def test_sixteen_bits_that_count_from_another_zero_are_refused(tmp_path: Path) -
     network, pairs = network_of(tmp_path, "tanh", "int8")
     with pytest.raises(NotComputed, match="TANH of int16 with zero point 3, which TFLite refuses"):
         computed(network, network.layers[0], {pairs[0][0]: EVERY["int8"].astype(np.int16)})
+
+
+def test_a_byte_far_below_the_zero_point_is_traced_to_the_end_of_the_function(tmp_path: Path) -> None:
+    made, every = ModelWriter(), EVERY["uint8"]
+    x, y = made.tensor("x", "uint8", (1, 256), 6.0, 255), made.tensor("y", "uint8", (1, 256), 2.0**-8, 0)
+    made.layer("LOGISTIC", (x,), (y,))
+    made.inputs, made.outputs = [x], [y]
+    path = tmp_path / "far.tflite"
+    path.write_bytes(made.content())
+    (report,) = compared(read_tflite(path), {x: every, y: np.full_like(every, 3)})
+    assert report.trace is not None
+    assert (report.trace.steps[0].name, report.trace.result) == ("logistic of -1530", 0)
+    assert 0 < report.trace.exact < 2**-900

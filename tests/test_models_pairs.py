@@ -198,6 +198,22 @@ def test_a_number_without_an_axis_is_not_computed(tmp_path: Path) -> None:
     assert list(forward(network, drawn_inputs(network, 1), "fp32")) == [x]
 
 
+@pytest.mark.parametrize(("number", "byte"), [(np.inf, 127), (-np.inf, -128)])
+def test_an_infinity_that_became_another_byte_is_traced(number: float, byte: int, tmp_path: Path) -> None:
+    made = ModelWriter()
+    x, y = made.tensor("x", "float32", (1, 3)), made.tensor("y", "int8", (1, 3), 0.5, 3)
+    made.layer("QUANTIZE", (x,), (y,))
+    made.inputs, made.outputs = [x], [y]
+    path = tmp_path / "net.tflite"
+    path.write_bytes(made.content())
+    (report,) = compared(
+        read_tflite(path), {x: np.array([[number, 1, 2]], np.float32), y: np.array([[5, 5, 7]], np.int8)}
+    )
+    assert report.trace is not None
+    assert (report.first, report.differing, report.trace.result, report.trace.yours) == ((0, 0), 1, byte, 5)
+    assert abs(report.trace.exact) > 2**120
+
+
 def test_a_sum_of_pytorch_is_another_behind_the_last_vector_in_memory() -> None:
     """Of 2 images of 3 channels and 5 x 3 pixels, 90 bytes: 64 in a vector, channels last."""
     rng, shape = np.random.default_rng(1), (2, 3, 5, 3)

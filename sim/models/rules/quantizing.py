@@ -21,6 +21,7 @@ from sim.golden.fixed_point import INT32_MAX, INT32_MIN
 
 Convention = Callable[[Any, np.float32, int], npt.NDArray[Any]]
 Float32Array = npt.NDArray[np.float32]
+_MOST: Final = float(np.finfo(np.float32).max)
 _ROUND_FIRST: Final = (
     byte_rounding.round_even_then_offset,
     byte_rounding.round_away_then_offset,
@@ -99,7 +100,8 @@ class QuantizingByQuotient:
 
 def _steps(rule: Quantizing | QuantizingByQuotient, element: Mapping[str, int]) -> list[RuleStep]:
     number = float(rule.numbers[element["number"]])
-    exact = Fraction(number) / Fraction(float(rule.scale)) + rule.zero_point
+    held = min(max(number, -_MOST), _MOST)  # what is infinite is told as the number next to it
+    exact = Fraction(held) / Fraction(float(rule.scale)) + rule.zero_point
     result = int(rule.run(only(element, ("number",)))[0])
     return [RuleStep(f"quantize {number:.9g}", result, exact, "tie" if is_tie(exact) else "")]
 

@@ -31,10 +31,10 @@ IN_FIXED_POINT: Final = "activation_in_fixed_point"
 OF_16_BITS: Final = "activation_by_table_of_16_bits"
 IN_FIXED_POINT_OF_16_BITS: Final = "activation_in_fixed_point_of_16_bits"
 _IN_FIXED_POINT: Final = {"logistic": gemmlowp.logistic, "tanh": gemmlowp.tanh}
-_REAL: Final = {"logistic": lambda x: 1 / (1 + exp(-x)), "tanh": tanh}
-_NEAR: Final = Fraction(1, 1 << 12)
 _FAR: Final = 700.0
-"""Where both functions are at their ends, and exp is a number still."""
+"""Where the logistic is at its end, and exp is a number still."""
+_REAL: Final = {"logistic": lambda x: 1 / (1 + exp(min(-x, _FAR))), "tanh": tanh}
+_NEAR: Final = Fraction(1, 1 << 12)
 
 
 def mode_of(function: str, dtype: np.dtype[Any]) -> str:
@@ -84,7 +84,7 @@ class _Of16Bits(ABC):
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
         x = float(self.scale) * element["byte"]
-        exact = Fraction(_REAL[self.function](max(-_FAR, min(x, _FAR)))) * 2**15
+        exact = Fraction(_REAL[self.function](x)) * 2**15
         return [RuleStep(f"{self.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact)]
 
 
@@ -166,8 +166,7 @@ class ActivatingReals:
 
     def steps(self, element: Mapping[str, int]) -> list[RuleStep]:
         x = float(self.scale.scales[0]) * (element["byte"] - self.scale.zero_point)
-        function = _REAL[self.function](max(-_FAR, min(x, _FAR)))
-        exact = Fraction(function) / Fraction(float(self.to.scales[0])) + self.to.zero_point
+        exact = Fraction(_REAL[self.function](x)) / Fraction(float(self.to.scales[0])) + self.to.zero_point
         event = "nearly a tie" if abs(exact % 1 - Fraction(1, 2)) < _NEAR else ""
         return [RuleStep(f"{self.function} of {x:.9g}", int(self.run(only(element, ("byte",)))[0]), exact, event)]
 
