@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sim.check.report import Outcome, Report
-from sim.view.junit import PROPERTIES, render_junit
+from sim.view.junit import PROPERTIES, render_junit, xml_text
 
 GOOD = Outcome(
     implementation="kernel.c",
@@ -42,6 +42,11 @@ def test_every_implementation_is_a_test_case() -> None:
 def test_a_failure_is_told_whole_without_control_characters() -> None:
     failures = [failure.text for failure in suite(REPORT).findall("testcase/failure")]
     assert failures == ["output[3]: machine 1, golden 2\n  inputs  a=<5> & b"]
+
+
+def test_characters_that_xml_has_not_are_left_out() -> None:
+    element = ElementTree.Element("x", text=xml_text("a\x00b\x1b\ufffe\uffff\t\x85\U0010ffff"))
+    assert ElementTree.fromstring(ElementTree.tostring(element)).get("text") == "ab\t\x85\U0010ffff"
 
 
 @pytest.mark.parametrize(

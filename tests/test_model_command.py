@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -308,6 +309,33 @@ def test_a_runtime_that_is_not_installed_is_missing_from_the_environment(
         monkeypatch.setitem(sys.modules, name, None)
     refused = lanewise("model", path, "--against", runtime)
     assert (refused.exit_code, "is not there: " in refused.stderr) == (3, True), refused.output
+
+
+class WithoutNumbers:
+    """An interpreter that runs a network and has not kept what it computed."""
+
+    def __getattr__(self, name: str) -> WithoutNumbers:
+        return self
+
+    def __call__(self, *_: object, **__: object) -> WithoutNumbers:
+        return self
+
+    def get_tensor(self, number: int, *_: int) -> None:
+        raise ValueError(f"Tensor data of {number} is null")
+
+    GetTensor = get_tensor
+
+
+@pytest.mark.parametrize(
+    ("runtime", "module", "said"),
+    [("litert", "ai_edge_litert", "LiteRT"), ("tflite-micro", "tflite_micro", "TensorFlow Lite Micro")],
+)
+def test_a_runtime_that_has_no_numbers_of_a_tensor_is_told(
+    runtime: str, module: str, said: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, SimpleNamespace(interpreter=WithoutNumbers(), runtime=WithoutNumbers()))
+    refused = lanewise("model", path, "--against", runtime)
+    assert (refused.exit_code, f"{said} refuses {path}: Tensor data of" in refused.stderr) == (2, True), refused.stderr
 
 
 @pytest.mark.parametrize(

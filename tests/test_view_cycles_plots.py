@@ -286,6 +286,23 @@ def test_a_comparison_names_the_core_with_the_largest_difference() -> None:
     assert _title(figure) == "a55: llvm-mca 51, compiled 36"
 
 
+@pytest.mark.parametrize(
+    ("cycles", "title"),
+    [
+        ({"a55": {"compiled": 36}, "n1": {}, "v1": {"compiled": 9}}, "compiled: 36 on a55, 9 on v1"),
+        ({"a55": {"compiled": 36}, "n1": {"llvm-mca": 12}}, "No core has numbers for two of them"),
+    ],
+)
+def test_a_comparison_names_what_cores_have_numbers_for(cycles: dict[str, dict[str, float]], title: str) -> None:
+    assert _title(plot_comparison(cycles)) == title
+
+
+@pytest.mark.parametrize(("cycles", "says"), [({"a55": {}}, "at least one"), ({"a55": {"a": 0, "b": 1}}, "above 0")])
+def test_a_comparison_of_nothing_is_refused(cycles: dict[str, dict[str, float]], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        plot_comparison(cycles)
+
+
 def test_series_are_told_apart_by_colour_and_by_marker() -> None:
     assert len({look.colour for look in looks(7)}) == len({look.marker for look in looks(7)}) == 7
 

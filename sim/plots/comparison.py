@@ -21,17 +21,21 @@ def plot_comparison(cycles: Mapping[str, Mapping[str, float]], unit: str = "cycl
     """A group of bars for each core, a bar for each thing compared: `{core: {compared: cycles}}`.
 
     A thing that a core has no number for (SDOT on a core without it) leaves its place empty.
-    Raises ValueError where there is nothing to compare.
+    Raises ValueError where there is nothing to compare, or where a number is not above 0.
     """
     compared = list(dict.fromkeys(name for values in cycles.values() for name in values))
     if not compared:
         raise ValueError("a comparison needs at least one number")
+    if not all(value > 0 for values in cycles.values() for value in values.values()):
+        raise ValueError("a comparison needs numbers above 0")
     # The group whose bars differ most, lowest against highest.
     spread = {core: max(values.values()) / min(values.values()) for core, values in cycles.items() if values}
     core = max(spread, key=spread.__getitem__)
     low, high = (f(cycles[core], key=cycles[core].__getitem__) for f in (min, max))
-    if low == high:
-        finding = f"{low}: {', '.join(f'{number(v[low])} on {c}' for c, v in cycles.items())}"
+    if len(compared) == 1:
+        finding = f"{low}: {', '.join(f'{number(v[low])} on {c}' for c, v in cycles.items() if v)}"
+    elif low == high:
+        finding = "No core has numbers for two of them"
     elif spread[core] < 1.005:
         finding = "No difference anywhere"
     else:

@@ -50,6 +50,6 @@ def render_junit(report: Report) -> bytes:
 
 
 def xml_text(text: str) -> str:
-    """Without the control characters that XML 1.0 does not allow, and with escapes for what is no Unicode."""
-    allowed = "".join(letter for letter in text if letter >= " " or letter in "\t\n")
+    """Without the characters that XML 1.0 does not allow (2.2), and with escapes for what is no Unicode."""
+    allowed = "".join(letter for letter in text if " " <= letter not in "\ufffe\uffff" or letter in "\t\n")
     return allowed.encode(errors="backslashreplace").decode()

@@ -41,6 +41,6 @@ def litert_tensors(path: Path, network: Network, inputs: Mapping[int, AnyArray],
         for number, array in inputs.items():
             engine.set_tensor(number, array)
         engine.invoke()
+        return {**inputs, **{number: np.array(engine.get_tensor(number)) for number in network.made}}
     except (RuntimeError, ValueError) as error:
         raise ModelError(f"LiteRT refuses {path}: {shorten(str(error), 300)}") from None
-    return {**inputs, **{number: np.array(engine.get_tensor(number)) for number in network.made}}

@@ -38,6 +38,6 @@ def tflite_micro_tensors(path: Path, network: Network, inputs: Mapping[int, AnyA
         for place, number in enumerate(network.inputs):
             engine.set_input(inputs[number], place)
         engine.invoke()
+        return {**inputs, **{number: np.array(engine.GetTensor(number, 0)["tensor_data"]) for number in network.made}}
     except (RuntimeError, ValueError) as error:
         raise ModelError(f"TensorFlow Lite Micro refuses {path}: {shorten(str(error), 300)}") from None
-    return {**inputs, **{number: np.array(engine.GetTensor(number, 0)["tensor_data"]) for number in network.made}}
