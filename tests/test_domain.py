@@ -52,6 +52,19 @@ def test_a_corner_of_a_float_may_lie_outside_its_bounds() -> None:
     assert (float("inf") in seen, all(0.25 <= value <= 0.5 for value in seen - {float("inf")})) == (True, True)
 
 
+@pytest.mark.parametrize("bounds", [(-np.inf, 1.0), (0.0, np.inf), (np.nan, 1.0), (0.0, np.nan), (None, np.nan)])
+def test_bounds_that_are_not_finite_are_refused(bounds: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match=r"a bound of a Domain is .*: give finite numbers or None"):
+        Domain(*bounds)
+
+
+def test_bounds_may_lie_as_far_apart_as_the_dtype_goes() -> None:
+    most = np.finfo(np.float64).max
+    drawn = Domain(-most, most).draw(np.dtype("f8"), (300,), np.random.default_rng(1))
+    assert np.isfinite(drawn).all()
+    assert drawn.min() < -1e300 < 1e300 < drawn.max()
+
+
 def test_fields_of_structures_have_domains() -> None:
     assert {int(inputs["c"]["low"]) for inputs in all_sets()} == {7}
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -217,6 +218,10 @@ def test_a_file_by_a_relative_path_is_told_with_where_it_was_looked_for(
     ({"conventions": {"c": 5}}, "^the convention 'c' of f is 5: give a function"),
     ({"typical": 5}, "^typical of f is 5: give a dict"),
     ({"tolerance": 5}, "^tolerance of f is 5: give a Tolerance, or None"),
+    ({"summary": 5}, "^summary of f is 5: give a text"),
+    ({"work": 5}, "^work of f is 5: give a pair, such as"),
+    ({"work": ("product", 2.5)}, "^work of f is \\('product', 2.5\\): give a pair, such as"),
+    ({"work": ("product", "n +")}, "^'n \\+' is no extent: "),
     ({"flags": "-O2"}, "^flags of f is '-O2': give texts in a tuple"),
     ({"flags": (5,)}, "^flags of f is \\(5,\\): give texts in a tuple"),
 ])  # fmt: skip
@@ -242,6 +247,58 @@ def test_what_a_file_gives_in_another_form_is_refused_in_a_sentence(given: str, 
     (tmp_path / "f.c").write_text(SOURCE)
     with pytest.raises(KernelError, match=message):
         make_vectors(load_kernel(tmp_path / "f.py"), 10, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            "{'b': [[1], [2, 3]]}",
+            r"^the golden reference of f returns \[\[1\], \[2, 3\]\] as 'b': it must be int8\[3\]$",
+        ),
+        ("{'b': inputs['a'], 'c': 1, 2: 3}", "^the golden reference of f returns 2, which is no output: "),
+    ],
+)
+def test_outputs_that_are_no_arrays_or_of_other_names_are_refused(given: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text(KERNEL.replace("golden=golden)", f"golden=lambda inputs: {given})"))
+    (tmp_path / "f.c").write_text(SOURCE)
+    kernel = load_kernel(tmp_path / "f.py")
+    with pytest.raises(KernelError, match=message):
+        kernel.expected({"a": np.zeros(3, np.int8), "n": 3})
+
+
+def test_steps_that_are_no_arrays_are_refused(tmp_path: Path) -> None:
+    given = "golden=lambda inputs: {'b': inputs['a']}, steps=lambda inputs: {'s': [[1], [2, 3]]})"
+    (tmp_path / "f.py").write_text(KERNEL.replace("golden=golden)", given))
+    (tmp_path / "f.c").write_text(SOURCE)
+    with pytest.raises(
+        KernelError, match=r"^steps of f returns \[\[1\], \[2, 3\]\] as 's': it must have one number for"
+    ):
+        load_kernel(tmp_path / "f.py").golden_steps({"a": np.zeros(3, np.int8), "n": 3})
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        ("{'a': np.zeros(3, np.int8)}", "the extent n asks for 'n', and there is a"),
+        ("{'a': np.zeros(3, np.int8), 'n': None}", "the extent n is no number: None"),
+        ("{1: 2}", "KeyError: 'a' (f.py:5); an input set has 1"),
+    ],
+)
+def test_an_input_set_without_a_length_is_told(sample: str, message: str, tmp_path: Path) -> None:
+    own = f"sample=lambda rng: {sample}, corners=lambda: iter([{sample}]), golden=lambda inputs: {{'b': inputs['a']}})"
+    (tmp_path / "f.py").write_text("import numpy as np\n" + KERNEL.replace("golden=golden)", own))
+    (tmp_path / "f.c").write_text(SOURCE)
+    refused = lanewise("check", str(tmp_path / "f.py"), *SMALL)
+    assert (refused.exit_code, message in " ".join(refused.stderr.split())) == (2, True), refused.stderr
+
+
+def test_the_modes_of_a_file_are_listed_whatever_they_are_called(tmp_path: Path) -> None:
+    (tmp_path / "f.py").write_text(
+        KERNEL.replace("golden=golden)", "golden=dict)") + "MODES = {1: KERNEL, 'x': KERNEL}"
+    )
+    with pytest.raises(KernelError, match=r"f\.py has no mode 'y': its modes are 1, x$"):
+        load_kernel(tmp_path / "f.py", "y")
 
 
 @pytest.mark.parametrize(

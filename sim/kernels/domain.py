@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, islice
-from math import prod
+from math import inf, isinf, prod
 from numbers import Real
 from typing import Any, Final
 
@@ -57,8 +57,9 @@ class Domain:
 
     Either all of `low`..`high`, both included (None: as far as the dtype goes, for floats -1000..1000), or `choices`
     only, where they are given.  `corners` are numbers that every check should try besides the bounds, 0, 1 and -1;
-    of a float they may lie outside the bounds (inf, NaN).  Raises ValueError where low > high, and for what is no
-    number: an argument that follows from others has no domain, it is computed (`Kernel.arguments`).
+    of a float they may lie outside the bounds (inf, NaN).  Raises ValueError where low > high or one of them is not
+    finite, and for what is no number: an argument that follows from others has no domain, it is computed
+    (`Kernel.arguments`).
     """
 
     low: Number | None = None
@@ -70,6 +71,10 @@ class Domain:
         for number in (self.low, self.high, *self.corners, *self.choices):
             if not isinstance(number, Real | None):
                 raise ValueError(f"a Domain has numbers, not {number!r:.60}{_computed('width', number)}")
+        for bound in (self.low, self.high):
+            if bound is not None and not -inf < bound < inf:
+                advice = "give finite numbers or None, and what is not finite as corners"
+                raise ValueError(f"a bound of a Domain is {bound}: {advice}")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"the domain {self.low}..{self.high} is empty: give low <= high")
 
@@ -432,6 +437,8 @@ def _uniform(
     dtype: np.dtype[Any], low: Number, high: Number, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     if dtype.kind == "f":
+        if isinf(float(high) - float(low)):
+            return (2 * rng.uniform(low / 2, high / 2, shape)).astype(dtype)
         return rng.uniform(low, high, shape).astype(dtype)
     wide = np.uint64 if high > np.iinfo(np.int64).max else np.int64
     return rng.integers(int(low), int(high), shape, wide, endpoint=True).astype(dtype)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Final
 
+from isa.errors import LanewiseError
+
 Extent = int | str
 LONGEST: Final = 200
 """Characters of one."""
@@ -19,6 +21,10 @@ _OPERATORS: Final = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }  # fmt: skip
+
+
+class NoExtent(LanewiseError, ValueError):
+    """An extent that the arguments of a call do not decide; the message is one sentence."""
 
 
 @cache
@@ -34,15 +40,20 @@ def names_in(extent: Extent) -> frozenset[str]:
 
 
 def value_of(extent: Extent, arguments: Mapping[str, Any]) -> int:
-    """The number that it is in a call.  Raises ValueError where it divides by zero, KeyError for a missing argument."""
+    """The number that it is in a call.  Raises NoExtent where it is none, as an argument is missing or no number."""
     if isinstance(extent, int):
         return extent
-    if extent in arguments:  # nearly all are a name
-        return int(arguments[extent])
+    tree = None if extent in arguments else _parsed(extent)  # nearly all are a name
     try:
-        return _value(_parsed(extent), arguments)
+        return int(arguments[extent]) if tree is None else _value(tree, arguments)
     except ZeroDivisionError:
-        raise ValueError(f"the extent {extent} divides by zero") from None
+        raise NoExtent(f"the extent {extent} divides by zero") from None
+    except KeyError as error:
+        there = ", ".join(map(str, arguments)) or "nothing"
+        raise NoExtent(f"the extent {extent} asks for {error.args[0]!r}, and there is {there}") from None
+    except (TypeError, ValueError, OverflowError):
+        given = f": {arguments[extent]!r:.60}" if tree is None else ""
+        raise NoExtent(f"the extent {extent} is no number{given}") from None
 
 
 def _value(node: ast.expr, arguments: Mapping[str, Any]) -> int:

@@ -88,7 +88,7 @@ def fitted(kernel: Kernel, inputs: Inputs, size: int = 1, start: int = 0) -> Inp
     """The inputs with arrays cut to the extents that they have now, as those that are computed from what was cut from
     `start` on: of `size` pieces they are taken from that one on, or so many as there are at the end.
 
-    Raises ValueError, KeyError or TypeError where extents cannot be told.
+    Raises NoExtent where extents cannot be told.
     """
     if not kernel.takes_inputs:
         return inputs

@@ -8,7 +8,7 @@ from functools import partial, wraps
 from importlib import import_module
 from inspect import unwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from sim.kernels.domain import (
     own_domains,
     sample_set,
 )
-from sim.kernels.extent import Extent
+from sim.kernels.extent import Extent, names_in
 from sim.kernels.names import kernel_names
 from sim.kernels.operator import OperatorInterface
 from sim.kernels.signature import RETURNED, Signature, extents, flattened
@@ -35,6 +35,10 @@ Outputs = Mapping[str, np.ndarray]
 """The output arrays by name."""
 GivenFiles = str | Path | Iterable[str | Path]
 """One file, or several."""
+
+
+_WORKS: Final = ((str, str), (str, int))
+"""The types of what `work` of a kernel may be."""
 
 
 class KernelError(LanewiseError):
@@ -169,10 +173,10 @@ class Kernel:
 
     def _require_kinds(self) -> None:
         """What a type checker says, to those who have none.  Raises ValueError."""
-        optional = {"long_sample", "program", "valid"}
+        texts, optional = ("name", "symbol", "mode", "summary"), {"long_sample", "program", "valid"}
         functions = ("golden", "steps", "arguments", "corners", "sample", *optional)
         is_right: dict[str, tuple[bool, str]] = {
-            **{name: (isinstance(getattr(self, name), str), "give a text") for name in ("name", "symbol", "mode")},
+            **{name: (isinstance(getattr(self, name), str), "give a text") for name in texts},
             "signature": (isinstance(self.signature, Signature), "parse_prototype makes one of text"),
             **{
                 name: (callable(found) or (found is None and name in optional), "give a function")
@@ -187,6 +191,10 @@ class Kernel:
                 isinstance(self.flags, tuple | list) and all(isinstance(flag, str) for flag in self.flags),
                 'give texts in a tuple, such as ("-O2",)',
             ),
+            "work": (
+                self.work is None or (isinstance(self.work, tuple) and tuple(map(type, self.work)) in _WORKS),
+                'give a pair, such as ("multiply-accumulate", "rows * columns * depth")',
+            ),
         }
         for name, (fits, wanted) in is_right.items():
             if not fits:
@@ -194,6 +202,8 @@ class Kernel:
         for name, function in self.conventions.items():
             if not callable(function):
                 raise ValueError(f"the convention {name!r} of {self.name} is {function!r:.60}: give a function")
+        if self.work is not None:
+            names_in(self.work[1])
 
     def accepts(self, inputs: Inputs) -> bool:
         """Whether `valid` does, and True where there is none; False for a shared table of other arrays than there are.
@@ -233,7 +243,7 @@ class Kernel:
         wanted = self._output_kinds(inputs)
         if strangers := set(given) - set(wanted):
             raise KernelError(
-                f"the golden reference of {self.name} returns {min(strangers)!r}, which is no output: "
+                f"the golden reference of {self.name} returns {min(strangers, key=str)!r}, which is no output: "
                 f"name what it gives {' and '.join(map(repr, wanted))}"
             )
         outputs = {}
@@ -241,7 +251,7 @@ class Kernel:
             must = f"it must be {dtype}{list(shape)}"
             if name not in given:
                 raise KernelError(f"the golden reference of {self.name} does not return {name!r}: {must}")
-            array = outputs[name] = np.asarray(given[name])
+            array = outputs[name] = _array(given[name], f"the golden reference of {self.name}", name, must)
             if array.dtype != np.dtype(dtype) or array.shape != shape:
                 raise KernelError(f"the golden reference of {self.name} returns {_kind(array)} as {name!r}: {must}")
         return outputs
@@ -259,13 +269,13 @@ class Kernel:
             raise KernelError(f"steps of {self.name} fails: {_told(error, inputs, self.steps)}") from error
         if not isinstance(given, Mapping):
             raise KernelError(f"steps of {self.name} must return arrays by the names of steps, not {given!r:.60}")
-        steps = {name: np.asarray(values) for name, values in given.items()}
+        of_lanes = "it must have one number for each lane of an output"
+        steps = {name: _array(values, f"steps of {self.name}", name, of_lanes) for name, values in given.items()}
         shapes = {name: shape for name, (_, shape) in self._output_kinds(inputs).items()} if steps else {}
         for name, array in steps.items():
             if array.dtype.kind not in "biuf" or array.shape not in shapes.values():
                 lanes = ", ".join(f"{output}{list(shape)}" for output, shape in shapes.items())
-                must = f"it must have one number for each lane of an output: {lanes}"
-                raise KernelError(f"steps of {self.name} returns {_kind(array)} as {name!r}: {must}")
+                raise KernelError(f"steps of {self.name} returns {_kind(array)} as {name!r}: {of_lanes}: {lanes}")
         return steps
 
     def _output_kinds(self, inputs: Inputs) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -327,6 +337,14 @@ class Kernel:
         return f"{self.name}, mode {self.mode}" if self.mode else self.name
 
 
+def _array(given: object, whose: str, name: str, must: str) -> np.ndarray[Any, Any]:
+    """What somebody's function returned under a name, as an array.  Raises KernelError."""
+    try:
+        return np.asarray(given)
+    except Exception as error:  # numpy's of rows that are not alike, and whatever an object of theirs raises
+        raise KernelError(f"{whose} returns {given!r:.60} as {name!r}: {must}") from error
+
+
 def _kind(array: np.ndarray) -> str:
     return f"{array.dtype}{list(array.shape)}"
 
@@ -355,7 +373,7 @@ def _names_in(inputs: Mapping[str, Any]) -> Iterator[str]:
                 first, bracket, rest = inner.partition("[")
                 yield f'{name}["{first}"]{bracket}{rest}'
         else:
-            yield name
+            yield str(name)
 
 
 def _told(error: BaseException, inputs: Inputs, function: Callable[..., Any]) -> str:

@@ -36,7 +36,11 @@ def load_kernel(path: Path | str, mode: str | None = None) -> Kernel:
     if mode is not None:
         modes = getattr(module, "MODES", {})
         if not isinstance(modes, Mapping) or mode not in modes:
-            known = f"its modes are {', '.join(modes)}" if isinstance(modes, Mapping) and modes else "it has no MODES"
+            known = (
+                f"its modes are {', '.join(map(str, modes))}"
+                if isinstance(modes, Mapping) and modes
+                else "it has no MODES"
+            )
             raise KernelError(f"{path} has no mode {mode!r}: {known}")
         kernel = modes[mode]
     if not isinstance(kernel, Kernel):
