@@ -26,6 +26,12 @@ def argument(text: str) -> Argument:
     [
         ("int32_t a", ScalarArgument("a", "int32")),
         ("unsigned long long a", ScalarArgument("a", "uint64")),
+        ("long unsigned int a", ScalarArgument("a", "uint64")),
+        ("short int a", ScalarArgument("a", "int16")),
+        ("int unsigned a", ScalarArgument("a", "uint32")),
+        ("char signed a", ScalarArgument("a", "int8")),
+        ("const int8_t a[010]", Pointer("a", "int8", (8,), direction="in")),
+        ("const int8_t a[n + 010]", Pointer("a", "int8", ("n + 8",), direction="in")),
         ("char a", ScalarArgument("a", "uint8")),
         ("float a", ScalarArgument("a", "float32")),
         ("__fp16 a", ScalarArgument("a", "float16")),
@@ -53,6 +59,9 @@ def test_the_result_is_read(result: str, dtype: str) -> None:
     ("text", "message"),
     [
         ("", "expected a type"),
+        ("void f(long double a)", "'long double' is no type that can be passed"),
+        ("void f(int8_t a[09])", "09 is no octal number"),
+        ("void f(" + "struct {" * 1000, "too deep in each other"),
         ("void f(int *a)", "has no extent: give one, as in a\\[length\\]"),
         ("void f(int a[m])", "names 'm', which is no scalar"),
         ("void f(int32x3_t a)", "must have 8 or 16"),

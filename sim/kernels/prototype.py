@@ -42,16 +42,21 @@ LONGEST: Final = 10_000
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_]\w*)|(0[xX][0-9a-fA-F]{1,16}|\d{1,19})|(\.\.\.|[()\[\]{},;*&:+\-/%.=]))")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _TYPES: Final = {
-    "char": "uint8", "signed char": "int8", "unsigned char": "uint8", "bool": "bool", "_Bool": "bool",
-    "short": "int16", "unsigned short": "uint16", "int": "int32", "unsigned": "uint32", "unsigned int": "uint32",
-    "signed": "int32", "signed int": "int32", "long": "int64", "unsigned long": "uint64", "long long": "int64",
-    "unsigned long long": "uint64", "size_t": "uint64", "ssize_t": "int64", "ptrdiff_t": "int64",
-    "intptr_t": "int64", "uintptr_t": "uint64", "float": "float32", "double": "float64", "__fp16": "float16",
-    "_Float16": "float16", "float16_t": "float16", "float32_t": "float32", "float64_t": "float64",
+    "char": "uint8", "char signed": "int8", "char unsigned": "uint8", "bool": "bool", "_Bool": "bool",
+    "size_t": "uint64", "ssize_t": "int64", "ptrdiff_t": "int64", "intptr_t": "int64", "uintptr_t": "uint64",
+    "float": "float32", "double": "float64", "__fp16": "float16", "_Float16": "float16", "float16_t": "float16",
+    "float32_t": "float32", "float64_t": "float64",
+    **{
+        " ".join(sorted(words)): f"{'u' if sign == 'unsigned' else ''}int{bits}"
+        for size, bits in (("", 32), ("short", 16), ("long", 64), ("long long", 64))
+        for sign in ("", "signed", "unsigned")
+        for end in ("", "int")
+        if (words := f"{size} {sign} {end}".split())
+    },
     **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
     **{f"poly{bits}_t": f"uint{bits}" for bits in (8, 16, 64)},
 }  # fmt: skip
-"""C types of AArch64 Linux (LP64, plain char unsigned: AAPCS64 section 10) and their dtypes."""
+"""C types of AArch64 Linux (LP64, plain char unsigned: AAPCS64 section 10), their words sorted, and their dtypes."""
 _WORDS = {word for name in _TYPES for word in name.split()}
 _VECTOR = re.compile(r"(int|uint|float|poly|bfloat)(8|16|32|64)x(\d{1,2})(?:x([234]))?_t")
 _QUALIFIERS = (
@@ -95,16 +100,29 @@ def parse_prototype(text: str, types: KnownTypes | None = None, *, with_arrays: 
     in C's headers, and has the extent 0.  Raises PrototypeError, and what `types` raises.
     """
     reader = _Reader(text, types, with_arrays)
-    returns, returned = reader.result()
-    name = reader.address() or reader.word("the name of the function")
-    reader.expect("(")
-    arguments = tuple(reader.arguments())
+    try:
+        returns, returned = reader.result()
+        name = reader.address() or reader.word("the name of the function")
+        reader.expect("(")
+        arguments = tuple(reader.arguments())
+    except RecursionError:
+        raise PrototypeError("the structures of the prototype are too deep in each other") from None
     reader.accept(";")
     reader.end()
     try:
         return Prototype(name, Signature(arguments, returns, returned))
     except ValueError as error:
         raise PrototypeError(f"the prototype of {name!r} cannot be called: {error}") from None
+
+
+def _integer(token: str) -> int:
+    """The number that a token is in C, where one that begins with 0 is octal."""
+    if token[:2] in ("0x", "0X"):
+        return int(token, 16)
+    try:
+        return int(token, 8 if token[0] == "0" else 10)
+    except ValueError:
+        raise PrototypeError(f"{token} is no octal number, as which C reads what begins with 0") from None
 
 
 class _Reader:
@@ -328,7 +346,7 @@ class _Reader:
         if not token[:1].isdigit():
             raise PrototypeError(f"expected {what}, a number, {self._place()}")
         self._at += 1
-        return int(token, 16 if token[:2] in ("0x", "0X") else 10)
+        return _integer(token)
 
     def _extent(self) -> Extent:
         """What stands before the closing bracket, or the colon of a stride."""
@@ -336,7 +354,7 @@ class _Reader:
         while self._next and (depth or self._next not in ("]", ":")):
             depth += {"(": 1, ")": -1}.get(self._next, 0)
             self._at += 1
-        tokens = [str(int(t, 16)) if t[:2] in ("0x", "0X") else t for t in self._tokens[first : self._at]]
+        tokens = [str(_integer(t)) if t[:1].isdigit() else t for t in self._tokens[first : self._at]]
         if len(tokens) == 1 and tokens[0].isdigit():
             return int(tokens[0])
         if not tokens and self._with_arrays:
@@ -451,11 +469,15 @@ class _Reader:
         if self.accept(*_BFLOAT):
             return CNumber("uint16", in_vector=True)
         words = list[str]()
-        while self._next in _WORDS and " ".join([*words, self._next]) in _TYPES:
+        while self._next in _WORDS:
             words.append(self._next)
             self._at += 1
+        if words and (dtype := _TYPES.get(" ".join(sorted(words)))) is not None:
+            return CNumber(dtype)
         if words:
-            return CNumber(_TYPES[" ".join(words)])
+            raise PrototypeError(
+                f"{' '.join(words)!r} is no type that can be passed: give one such as int32_t or size_t"
+            )
         if first.isidentifier() and (known := self._known(first)) is not None:
             self._at += 1
             return known
