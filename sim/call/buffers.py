@@ -88,8 +88,7 @@ class PlacedArray:
     def view(self, data: bytearray) -> np.ndarray[Any, Any]:
         """The array in its bytes."""
         strides = [stride * self._itemsize for stride in self.strides]
-        flat = np.frombuffer(data, self.pointer.type)
-        return np.lib.stride_tricks.as_strided(flat, self.extents, strides)
+        return np.ndarray(self.extents, self.pointer.type, data, strides=strides)
 
 
 def address_of(pointer: InMemory | None, placed: Mapping[str, PlacedArray]) -> int:
@@ -237,16 +236,14 @@ class Buffers:
             if isinstance(pointer, Struct):
                 _write_fields(unplaced, array, data)
                 array = unplaced.view(data)
-            wanted = f"{pointer.type}{list(shape)}"
             if not isinstance(array, np.ndarray):
-                raise KernelError(
-                    f"the argument {pointer.name!r} must be an array {wanted}, not {type(array).__name__}"
-                )
+                wanted = f"an array {pointer.type}{list(shape)}"
+                raise KernelError(f"the argument {pointer.name!r} must be {wanted}, not {type(array).__name__}")
             if array.dtype != pointer.type or array.shape != shape:
-                given = f"{array.dtype}{list(array.shape)}"
+                wanted, given = f"{pointer.type}{list(shape)}", f"{array.dtype}{list(array.shape)}"
                 raise KernelError(f"the argument {pointer.name!r} must be {wanted}, not {given}")
             if not isinstance(pointer, Struct):
                 unplaced.view(data)[...] = array
         for memory in self._memories:
             memory.write(start, around[:before] + data + around[before:])
-        return replace(unplaced, address=start + before)
+        return PlacedArray(pointer, start + before, shape, unplaced.strides)
