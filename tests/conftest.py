@@ -250,7 +250,7 @@ def verdict_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def nothing_aimed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check of the command has its own vectors alone, for half of its time: the test says nothing of aimed ones."""
     aimed, power = import_module("sim.check.aim.aiming").Aimed, import_module("sim.check.aim.power").Power
-    monkeypatch.setattr("sim.command.running.check.aim", lambda *_: aimed([], [], power()))
+    monkeypatch.setattr("sim.command.running.check.aimed_or_kept", lambda *_: aimed([], [], power()))
 
 
 @pytest.fixture

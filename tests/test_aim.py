@@ -28,9 +28,8 @@ from sim import Machine
 from sim.call.call import CompiledKernel
 from sim.call.prepared import Repeater
 from sim.check.aim.aiming import Aimed, aim
-from sim.check.aim.boundaries import boundary_sets
+from sim.check.aim.boundaries import Ladder, boundary_sets, halfway
 from sim.check.aim.candidates import candidates
-from sim.check.aim.ladder import Ladder, halfway
 from sim.check.aim.mistakes import Mistake, mistakes_of, places_of, unlike
 from sim.check.aim.power import OperandsMet, Power, TriedMistake
 from sim.check.aim.variables import same_in_all, variables_of

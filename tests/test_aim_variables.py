@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.check.aim.ladder import Ladder, halfway
+from sim.check.aim.boundaries import Ladder, halfway
 from sim.check.aim.variables import MOST_NUMBERS, same_in_all, shown_domains, undeclared_changes, variables_of
 from sim.kernels import Domain, Kernel, parse_prototype
 

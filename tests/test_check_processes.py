@@ -86,7 +86,7 @@ def test_every_build_is_compared_on_what_is_aimed_behind_the_rest(monkeypatch: p
     made = make_vectors(quantized_multiplier.KERNEL, 50, 1)
     wrong = {name: lanes ^ 1 for name, lanes in made.golden[-1].items()}
     aimed = Aimed([made.inputs[-1]], [wrong], Power())
-    monkeypatch.setattr("sim.command.running.check.aim", lambda *_: aimed)
+    monkeypatch.setattr("sim.command.running.check.aimed_or_kept", lambda *_: aimed)
     words = ("quantized_multiplier", "--vectors", 50, "--opt", "O1,O2", "--jobs", jobs)
     report = json.loads(lanewise("check", *words, "--json").stdout)
     lanes = sum(array.size for array in wrong.values())

@@ -26,7 +26,7 @@ import sim.command.options
 import sim.command.running.check
 import sim.toolchain.objects
 from sim.check import vectors
-from sim.check.aim.aiming import aim
+from sim.check.aim.kept import aimed_or_kept
 from sim.check.check import begin_job
 from sim.check.repair.fault import FaultLines
 from sim.command.app import foreign_commands
@@ -260,7 +260,7 @@ def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: py
     to_come: list[Iterator[int]] = [repeat(-1)]
 
     def then_compared(*arguments: Any) -> Any:
-        found = aim(*arguments)
+        found = aimed_or_kept(*arguments)
         to_come[0] = count()
         return found
 
@@ -268,7 +268,7 @@ def test_an_interrupt_keeps_what_was_compared_and_exits_with_130(monkeypatch: py
         while True:
             yield next(to_come[0])
 
-    monkeypatch.setattr(sim.command.running.check, "aim", then_compared)
+    monkeypatch.setattr(sim.command.running.check, "aimed_or_kept", then_compared)
     monkeypatch.setattr(sim.command.options, "built_in_kernel", lambda name, mode: interrupted_at(20, calls()))
     result = run("check", "quantized_multiplier", "--vectors", "0", "--json", "--jobs", "1")
     report = json.loads(result.stdout)

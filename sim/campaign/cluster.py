@@ -27,9 +27,9 @@ import distributed
 from distributed.client import ClosedClientError
 
 from isa.errors import MISSING, LanewiseError
-from sim.campaign.contents import versions
 from sim.campaign.result import JobResult
 from sim.campaign.work import JobRefused, JobTask, do_job
+from sim.contents import versions
 from sim.processes import LostItem, OwnProcess, do_apart, interrupts_held, processors
 
 LOCAL: Final = "local"

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from sim.campaign.case import JobCase
-from sim.campaign.contents import INCLUDING, digests, python_files, source_files
 from sim.campaign.file import CampaignError, near_names
 from sim.check.check import Job, jobs_of
+from sim.contents import INCLUDING, digests, python_files, source_files
 from sim.kernels.kernel import Kernel, built_in_kernel
 from sim.kernels.kernel_file import is_path, load_kernel
 from sim.kernels.names import kernel_names

@@ -16,11 +16,11 @@ from isa.catalogue import forms_called
 from isa.errors import LanewiseError
 from sim.call.captured import read_lines
 from sim.campaign.case import JobCase, PlannedJob, digest_of
-from sim.campaign.contents import digests, versions
 from sim.campaign.file import Campaign, CampaignError, near_names
 from sim.campaign.kernels import WHEEL, files_of, kernel_named, kernel_of
 from sim.campaign.mutants import mutation
 from sim.campaign.result import FAILURES
+from sim.contents import digests, versions
 from sim.cycles.cores import named_core
 from sim.kernels.kernel import kernel_modes
 from sim.kernels.kernel_file import is_path, load_modes

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from isa.errors import MISSING, LanewiseError
-from sim.campaign.contents import versions
 from sim.campaign.file import Campaign
 from sim.campaign.groups import grouped
 from sim.campaign.plan import ordered, planned, touching
 from sim.campaign.result import JobResult
 from sim.campaign.store import Store
 from sim.campaign.work import JobRefused, JobTask, do_job
+from sim.contents import versions
 from sim.processes import LostItem, spread_apart
 from sim.view.sentences import counted
 

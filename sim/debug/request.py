@@ -11,7 +11,7 @@ import numpy as np
 from sim.call.captured import chosen_call
 from sim.call.kernel_image import Build
 from sim.call.limits import MAX_INSTRUCTIONS
-from sim.check.aim.aiming import aim
+from sim.check.aim.kept import aimed_or_kept
 from sim.check.check import Job, check_job, jobs_of
 from sim.check.repair.fault import FAULT_PLACE
 from sim.check.vectors import call_seed, make_vectors
@@ -131,7 +131,7 @@ def _of_kernel(kernel: Kernel, wanted: DebugRequest) -> DebuggedCall:
     if wanted.number is not None:
         vectors = make_vectors(kernel, wanted.vectors, wanted.seed)
         if wanted.number >= len(vectors.inputs):
-            vectors = aim(kernel, [job], vectors).added_to(vectors)
+            vectors = aimed_or_kept(wanted.what, kernel, [job], vectors).added_to(vectors)
         if wanted.number >= len(vectors.inputs):
             raise DebugError(f"a check with these options has {len(vectors.inputs):,} input sets, from 0 on")
         return debug_kernel(kernel, job, vectors.inputs[wanted.number], call_seed(vectors, wanted.number))
@@ -147,7 +147,7 @@ def _failing(kernel: Kernel, job: Job, wanted: DebugRequest) -> DebuggedCall:
     outcome = check_job(kernel, job, vectors, max_instructions=wanted.limit)
     if not outcome.failure:  # as a check aims them, then at this build
         for jobs in (jobs_of(kernel, LEVELS, wanted.flags), [job]):
-            aimed = aim(kernel, jobs, vectors).added_to(vectors)
+            aimed = aimed_or_kept(wanted.what, kernel, jobs, vectors).added_to(vectors)
             outcome = check_job(kernel, job, aimed, max_instructions=wanted.limit)
             if outcome.failure:
                 return debug_failing(kernel, job, aimed, outcome)

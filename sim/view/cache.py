@@ -17,6 +17,7 @@ from rich.table import Table
 from sim.toolchain.cache import KeptFile
 
 _WORDS = {
+    "aimed-*.pickle": "inputs aimed at code",
     "proof-*.json": "proofs",
     "synthesis-*.json": "figures of synthesis",
     "mutation-*.json": "verdicts on mutants",

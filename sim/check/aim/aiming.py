@@ -87,7 +87,7 @@ def aim(kernel: Kernel, jobs: Iterable[Job], vectors: Vectors) -> Aimed:
     tried = own + list(made)
     near = [number for number, candidate in enumerate(tried) if candidate.is_near and not candidate.undeclared]
     kept, mistakes, operands, doubts = set(near[::USUAL]), list[TriedMistake](), list[OperandsMet](), list[str]()
-    for title, image in _builds(kernel, jobs):
+    for title, image in aimed_builds(kernel, jobs):
         target = _Target(image, kernel, tried)
         kept.update(target.failing or target.telling(kept))
         if not target.failing:
@@ -127,8 +127,11 @@ def _unvaried(kernel: Kernel, cases: Sequence[Inputs]) -> list[str]:
     return [f"every input set has {told}, so what others would show is not known: {advice}"] if same else []
 
 
-def _builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]:
-    """One build of each source, with its title; what cannot be built is left to the check, which says why."""
+def aimed_builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]:
+    """One build of each source, with its title; what cannot be built is left to the check, which says why.
+
+    Raises ToolchainUnavailable.
+    """
     chosen: dict[Path, Job] = {}
     for job in jobs:
         if job.source is not None and (job.source not in chosen or USUAL_LEVEL in job.flags):

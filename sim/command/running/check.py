@@ -15,7 +15,8 @@ from isa.errors import INTERRUPTED, MISMATCH, MISSING, USAGE, LanewiseError
 from sim.call.call import MAX_INSTRUCTIONS, Engine
 from sim.call.kernel_image import Build, open_kernel
 from sim.call.needs import lacking, processors_named
-from sim.check.aim.aiming import Aimed, aim
+from sim.check.aim.aiming import Aimed
+from sim.check.aim.kept import aimed_or_kept
 from sim.check.aim.power import Power
 from sim.check.amounts import SHORT_LANES
 from sim.check.check import Advance, Job, JobRun, begin_job, finish_job, jobs_of
@@ -128,7 +129,7 @@ def check(
     for job in jobs[:1]:
         if job.source is not None:  # what cannot be built or called is a fault of what was given, no result
             require_fit(open_kernel(chosen, job.source, *job.flags), chosen.symbol, chosen.signature)
-    jobs, outcomes, stopped, hindrance, about = _run(chosen, jobs, made, runner, limit, hardware, processes)
+    jobs, outcomes, stopped, hindrance, about = _run(kernel, chosen, jobs, made, runner, limit, hardware, processes)
     made = about.vectors
     if not stopped and not hindrance:
         outcomes = with_faults(chosen, jobs, made, outcomes)
@@ -200,6 +201,7 @@ Result = TypeVar("Result")
 class _Work:
     """Checks jobs by their numbers, or hardware, whose numbers follow, on vectors, and on those that are aimed."""
 
+    name: str
     kernel: Kernel
     jobs: Sequence[Job]
     vectors: Vectors
@@ -211,7 +213,7 @@ class _Work:
     def aim(self) -> Aimed | _Stopped:
         """What is aimed at the builds, or why nothing can be."""
         try:
-            return aim(self.kernel, self.jobs, self.vectors)
+            return aimed_or_kept(self.name, self.kernel, self.jobs, self.vectors)
         except LanewiseError as error:
             return _Stopped(str(error), error.exit_code)
 
@@ -261,6 +263,7 @@ def _words(options: Mapping[str, object]) -> Iterator[str]:
 
 
 def _run(
+    name: str,
     kernel: Kernel,
     jobs: Sequence[Job],
     vectors: Vectors,
@@ -284,8 +287,9 @@ def _run(
         task = progress.add_task("aiming inputs at the compiled code", total=None)
         advance: Advance = partial(progress.advance, task) if processes == 1 else lambda _: None
         work = _Work(
-            kernel=kernel, jobs=jobs, vectors=vectors, engine=engine, limit=limit, hardware=hardware, advance=advance
-        )
+            name=name, kernel=kernel, jobs=jobs, vectors=vectors, engine=engine, limit=limit, hardware=hardware,
+            advance=advance,
+        )  # fmt: skip
         try:
             with spread_meanwhile(work.aim, work.begin, work.finish, work.by_cost(), processes) as (aimed, checked):
                 if isinstance(aimed, _Stopped):

@@ -15,9 +15,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
-import isa
-import sim
-
 PACKAGES: Final = (
     "numpy",
     "unicorn",
@@ -49,8 +46,8 @@ def versions() -> str:
         with suppress(PackageNotFoundError):
             installed[package] = version(package)
     digest = sha256()
-    root = Path(sim.__file__).parents[1]
-    for package in (isa.__name__, sim.__name__, "rtl_models"):
+    root = Path(__file__).parents[1]
+    for package in ("isa", "sim", "rtl_models"):
         for file in sorted((root / package).rglob("*")):
             if file.suffix in _CODE:
                 digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
