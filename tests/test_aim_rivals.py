@@ -56,6 +56,47 @@ def test_inputs_are_sought_that_tell_every_convention_which_takes_the_same_numbe
     assert {"double_rounding", "double_rounding_ties_up", "double_rounding_floor", "single_rounding_ties_away"} <= apart
     for name in apart:
         assert any((by_convention(name, one.inputs) != one.golden["out"]).any() for one in added), name
+    names = [rival.name for rival in rivals.rivals]
+    assert len(names) == len({*names, "single_rounding"}) - 1  # each once, and none its own rival
+
+
+@pytest.mark.parametrize("is_apart", [True, False])
+def test_what_the_solver_finds_is_added_where_it_tells_a_convention(
+    is_apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tie of 1.5 tells, a whole number does not; nothing else is tried."""
+    kernel = requantization()
+    inputs = {"x": np.full(4, -6 if is_apart else 8, np.int32), "multiplier": 1 << 30, "shift": 1, "n": 4}
+    solved = CandidateSet(inputs, kernel.expected(inputs))
+    monkeypatch.setattr(rivals_module, "_by_solver", lambda *_: ([solved], ""))
+    monkeypatch.setattr(rivals_module, "_parting_set", lambda *_: None)
+    rivals, added = rivals_of(kernel, [of_zeros(kernel)], [], seed=1)
+    assert Rival("single_rounding_ties_away", of_kernel=False, is_apart=is_apart) in rivals.rivals
+    assert (solved in added) == is_apart
+
+
+def test_bounds_and_offsets_that_are_arguments_hide_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rivals_module, "parting", not_followed)
+    name, signature = parse_prototype(
+        "void f(const int32_t x[n], int32_t multiplier, int32_t shift, int32_t zero_point, int32_t lower, "
+        "int32_t upper, int8_t out[n], size_t n)"
+    )
+
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        scaled = single_rounding(inputs["x"], inputs["multiplier"], -inputs["shift"]) + inputs["zero_point"]
+        return {"out": np.minimum(np.maximum(scaled, inputs["lower"]), inputs["upper"]).astype(np.int8)}
+
+    byte = Domain(-128, 127)
+    domain = {**requantization().domain, "zero_point": byte, "lower": byte, "upper": byte}
+    kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=golden, domain=domain)
+    inputs = {
+        "x": np.arange(-40, 40, 2, dtype=np.int32) << 20, "multiplier": 1 << 30, "shift": 19, "zero_point": 3,
+        "lower": -100, "upper": 90, "n": 40,
+    }  # fmt: skip
+    rivals, _ = rivals_of(kernel, [CandidateSet(inputs, kernel.expected(inputs))], [], seed=1)
+    assert rivals.recognised.startswith("single_rounding of x by multiplier, right shift shift, then + zero_point, ")
+    apart = {rival.name for rival in rivals.rivals if rival.is_apart}
+    assert {"double_rounding", "double_rounding_floor", "single_rounding_ties_away"} <= apart
 
 
 def test_ties_of_a_shift_alone_are_sought() -> None:

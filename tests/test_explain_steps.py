@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from sim import golden
 from sim.explanation.addition import Addition, AdditionOfPowers, IntegerAddition, addition_rules, exact_sum
+from sim.explanation.candidates import Multiplier, RealFactor, derivations, requantization_rules
 from sim.explanation.rule import RuleStep
 from sim.explanation.scaling import (
     ByteRounding,
@@ -17,10 +19,13 @@ from sim.explanation.scaling import (
     FloatScaling,
     IntegerScaling,
     LanesAndTail,
+    _rounding_event,
     by_channel,
     float32_product,
     float_event,
     of_channels,
+    of_element,
+    of_factor,
     shown,
 )
 from sim.golden.addition import AddParameters, Quantization, add_page, add_tflite, relu_if
@@ -76,6 +81,10 @@ def steps_of(rule: Any, of: dict[str, int]) -> Steps:
             [("multiply", 2, Fraction(3, 2), "tie"), ("shift", 0, 3, "shifts left after the rounding")],
         ),
         (golden.shift_after_rounding_in_lanes, 0, 1, [("multiply", 0, 0, "")]),
+        (
+            golden.shift_after_rounding_in_lanes, -1, 1,
+            [("multiply", 0, Fraction(-1, 2), "tie"), ("shift", 0, -1, "shifts left after the rounding")],
+        ),
     ],
 )  # fmt: skip
 def test_steps_of_two_roundings_by_a_half(convention: Any, x: int, left_shift: int, expected: Steps) -> None:
@@ -237,6 +246,64 @@ def test_a_byte_is_placed_by_its_own_zero_point() -> None:
         )  # fmt: skip
         total = Fraction(3, 2) + 5 + lowest
         assert rule.steps(element(3)) == [RuleStep("multiply, round, offset", 7 + lowest, total, "tie")]
+
+
+FACTORS: dict[str, Multiplier | RealFactor] = {
+    "to the right": Multiplier(np.array([HALF, 3 << 28]), np.array([-3, -6])),
+    "to the left": Multiplier(np.array([HALF, 3 << 28]), np.array([1, 2])),
+    "real": RealFactor(np.array([0.0123, 0.25])),
+}
+
+
+@pytest.mark.parametrize("kind", FACTORS)
+@pytest.mark.parametrize("bias", [0, 9])
+def test_the_last_step_of_every_rule_is_its_result_beside_the_real_number(kind: str, bias: int) -> None:
+    """Of each channel; the integer scales add the zero point before they multiply."""
+    factor = FACTORS[kind]
+    derived = derivations(factor, []) if isinstance(factor, RealFactor) else []
+    kinds = (np.dtype("int8"), np.dtype("int16"))
+    for rule in (rule for dtype in kinds for rule in requantization_rules(factor, derived, 3, dtype)):
+        for value, channel in product((-70_001, -1, 40_002), (0, 1)):
+            of = element(value, channel=channel, has_bias=int(bias > 0))
+            try:
+                *before, last = rule.steps(of)
+            except ValueError:  # numbers that the convention refuses
+                continue
+            operands = {name: np.array([of[name]]) for name in ("value", "channel", "in_tail")}
+            if isinstance(rule, IntegerScaling):
+                by = Fraction(int(rule.multiplier[channel])) / Fraction(2) ** int(rule.right_shift[channel])
+                exact = (value + 3) * by
+            elif isinstance(rule, FixedPoint):
+                by = Fraction(int(rule.multiplier[channel]), 2**31) * Fraction(2) ** int(rule.left_shift[channel])
+                exact = value * by + 3
+            else:
+                exact = value * factor.factors[channel] + 3
+            assert (last.value, last.exact) == (rule.run(operands).item(), exact), (rule.name, of)
+            assert [step.value for step in before if step.name == "bias"] == [value] * (bias > 0)
+
+
+def test_one_parameter_is_that_of_all_channels_and_of_several_each_has_its_own() -> None:
+    for parameters, channel, expected in (([7], 3, 7), ([7, 8], 0, 7), ([7, 8], 1, 8), ([5, 6, 7, 8], 2, 7)):
+        of = element(0, channel=channel)
+        assert of_element(np.array(parameters), of) == expected
+        assert of_factor(tuple(map(Fraction, parameters)), of) == expected
+        assert np.broadcast_to(of_channels(np.array(parameters), {"channel": np.array([channel])}), 1) == expected
+        one = float32_product(element(2, channel=channel), np.array(parameters, np.float32))
+        assert one == 2 * expected
+
+
+@pytest.mark.parametrize(
+    ("exact", "scaled", "event"),
+    [
+        (Fraction(3, 2), 2, "tie"), (Fraction(4, 3), 1, ""), (Fraction(4), 3, ""), (Fraction(4), 5, ""),
+        (Fraction(9, 2), 3, "parts from the exact value"), (Fraction(2**31), 2**31 - 1, ""),
+        (Fraction(2**31), -(2**31), "wraps"), (Fraction(2**31) - 1, 0, "parts from the exact value"),
+    ],
+)  # fmt: skip
+def test_a_result_more_than_one_from_the_exact_one_wraps_or_parts_from_it(
+    exact: Fraction, scaled: int, event: str
+) -> None:
+    assert _rounding_event(exact, scaled) == event
 
 
 @pytest.mark.parametrize(("zero_point", "is_one"), [(-129, False), (-128, True), (127, True), (128, False)])

@@ -70,7 +70,7 @@ class FixedPoint:
 
     def steps(self, element: Element) -> list[RuleStep]:
         multiplier, left_shift = of_element(self.multiplier, element), of_element(self.left_shift, element)
-        scaled = int(self._scaled(only(element, _NAMES))[0])
+        scaled = int(self._scaled(only(element, _NAMES)).item())
         exact = Fraction(element["sum"] * multiplier, 2**31) * Fraction(2) ** left_shift
         if self.rounds_twice:
             steps = self._two_roundings(element, multiplier, left_shift, scaled, exact)
@@ -99,7 +99,7 @@ class FixedPoint:
         high, product = int(doubling_high_multiply(left, multiplier)), Fraction(left * multiplier, 2**31)
         event = "saturates" if not fits_int32(product) else "tie" if is_tie(product) else ""
         steps.append(RuleStep("multiply", high, exact, event))
-        if scaled == high and left_shift >= 0:
+        if scaled == high and exact == result and left_shift >= 0:
             return steps
         event = ""
         if left_shift > 0:
@@ -148,7 +148,7 @@ class IntegerScaling:
         offset = RuleStep("offset", int(wrap_int32(placed)), exact, _wraps(placed))
         wide = offset.value * multiplier
         product = RuleStep("multiply", int(wrap_int32(wide)), exact * multiplier, _wraps(wide))
-        scaled = int(self.run(only(element, _NAMES))[0])
+        scaled = int(self.run(only(element, _NAMES)).item())
         exact = product.exact / 2**shift
         name = "shift rounded down" if self.convention is integer_scale_floor else "shift"
         return [*_added(element), offset, product, RuleStep(name, scaled, exact, _rounding_event(exact, scaled))]
@@ -177,7 +177,7 @@ class FloatScaling:
     def steps(self, element: Element) -> list[RuleStep]:
         operands = only(element, _NAMES)
         product = float32_product(element, self.scale)
-        scaled = int(by_channel(self.scale, operands, self.convention)[0])
+        scaled = int(by_channel(self.scale, operands, self.convention).item())
         exact = Fraction(element["sum"]) * of_factor(self.factor, element)
         step = RuleStep("multiply and round", scaled, exact, float_event(product, exact))
         return [*_added(element), step, *placed_steps(step, self.zero_point)]
@@ -214,7 +214,7 @@ class ByteRounding:
     def steps(self, element: Element) -> list[RuleStep]:
         product = float32_product(element, self.scale)
         exact = Fraction(element["sum"]) * of_factor(self.factor, element)
-        placed = int(self.run(only(element, _NAMES))[0])
+        placed = int(self.run(only(element, _NAMES)).item())
         total = exact + self.zero_point
         return [*_added(element), RuleStep("multiply, round, offset", placed, total, float_event(product, exact))]
 

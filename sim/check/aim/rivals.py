@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -79,7 +79,7 @@ def rivals_of(
     whole = [*checked, *added, *tried]
     lanes = KernelLanes(kernel, output, [one.inputs for one in whole])
     golden = [one.golden[output.name] for one in whole]
-    recognised = requantization_of(lanes, lanes.joined(golden), np.zeros(0, np.int64), READINGS) if whole else None
+    recognised = requantization_of(lanes, lanes.joined(golden), np.array([], np.int64), READINGS) if whole else None
     if recognised is None:
         return Rivals("", rivals), added
     for name in recognised.others:
@@ -232,7 +232,7 @@ def _parting_set(
         for name in same:
             with suppress(ValueError):  # one that refuses these
                 made.append(requantized(replace(roles, lower="", upper=""), name, output.dtype, of))
-        differ = np.any([one != made[0] for one in made], axis=0) if len(made) > 1 else np.zeros(0, bool)
+        differ = np.any([one != other for one, other in pairwise(made)], axis=0)
         if differ.any():
             inputs: Inputs = base
             for name, number in {**numbers, roles.value: values[differ]}.items():
