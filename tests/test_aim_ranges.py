@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from itertools import product
+from random import Random
+from typing import NamedTuple
 
 import pytest
 
 from isa.decode import decode
+from isa.encodings import recorded_words
+from isa.evaluate.exact import Evaluation
 from isa.lane import Int, Place, constant, load, pick, read
 from isa.rows import TABLE
-from sim.check.aim.ranges import VISITS, Elements, Ranges, held, narrowed
+from sim.check.aim.ranges import VISITS, Elements, Ranges, _bounds, held, narrowed
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
@@ -148,6 +153,15 @@ def test_arguments_of_every_width_begin_in_their_domains() -> None:
     }
 
 
+def test_arguments_that_lie_on_the_stack_are_in_no_register() -> None:
+    names = [f"a{number}" for number in range(10)]
+    prototype = f"void f({', '.join(f'int64_t {name}' for name in names)}, int32_t out[4])"
+    kernel = kernel_of(prototype, **dict.fromkeys(names, Domain(2, 3)))
+    image = image_of("nop")
+    known = Ranges(image, kernel).before(image.symbol("f").address)
+    assert known == {Place("x", number): Elements(64, ((2, 3),)) for number in range(8)}
+
+
 def test_of_a_kernel_that_says_its_inputs_itself_no_argument_is_known() -> None:
     name, signature = parse_prototype("void f(int8_t a, int32_t out[4])")
     kernel = Kernel(name=name, symbol=name, sources=(), signature=signature, golden=dict, domain={"a": Domain(0, 1)},
@@ -254,3 +268,97 @@ def test_where_one_way_leaves_fewer_elements_the_others_are_0_there() -> None:
         known = Ranges(image, kernel).before(image.symbol("f").address + 4 * 3)
         above = (-2, 0) if many == "w2" else (0, 9)
         assert known[Place("v", 1)] == Elements(32, ((-2, 9), (-2, 9), above, above))
+
+
+def test_what_lies_behind_a_call_is_followed_with_nothing_known_and_what_is_behind_the_end_is_not() -> None:
+    """The function ends in a call of one that does not return: what is behind it belongs to another one."""
+    lines = ["mov w2, #5", "bl g", "mov w4, #6", "cbz w4, 1f", "bl g", "1: mov w5, #7", "bl g"]
+    text = "\n".join(lines)
+    image = build_text(f".globl f\n.type f, %function\nf:\n{text}\n.size f, . - f\ng: ret\n", ".s")
+    ranges, start = Ranges(image, KERNEL), image.symbol("f").address
+    assert ranges.before(start + 4)[X2] == Elements(32, ((5, 5),))
+    assert ranges.before(start + 8) == {}
+    assert ranges.before(start + 12) == {Place("x", 4): Elements(32, ((6, 6),))}
+    assert ranges.before(start + 24) == {Place("x", 5): Elements(32, ((7, 7),))}
+
+
+def some_elements(rng: Random, bits: int) -> Elements:
+    """Of a register of so many bits: as many elements as there is room for, or fewer."""
+    size = rng.choice([size for size in (8, 16, 32, 64) if size <= bits])
+    bounds = []
+    for _ in range(rng.randint(1, bits // size)):
+        low = rng.choice([0, -1, 1, -(1 << size - 1), rng.randrange(-(1 << size - 1), 1 << size)])
+        span = rng.choice([0, 0, 1, 5, rng.randrange(1 << size)])
+        bounds.append((low, min(low + span, low + (1 << size) - 1, (1 << size) - 1)))
+    return Elements(size, tuple(bounds))
+
+
+def some_number(rng: Random, elements: Elements) -> int:
+    """A number that such a register may hold."""
+    drawn = [rng.choice([low, high, rng.randint(low, high)]) for low, high in elements.bounds]
+    return sum(number % (1 << elements.bits) << elements.bits * at for at, number in enumerate(drawn))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_that_a_part_of_a_register_can_be_is_among_what_it_is_said_to_hold(seed: int) -> None:
+    """And it is said exactly of an element with its own bits, of what is known whole, and of what lies above all."""
+    rng = Random(seed)
+    for _ in range(300):
+        elements = some_elements(rng, 128)
+        wanted, lsb = Int(rng.choice((8, 16, 32, 64)), rng.random() < 0.5), 8 * rng.randrange(16)
+        low, high = held(elements, lsb, wanted)
+        numbers = [wanted.wrapped(some_number(rng, elements) >> lsb) for _ in range(8)]
+        assert low <= min(numbers) <= max(numbers) <= high, (elements, lsb, wanted)
+        at, inside = divmod(lsb, elements.bits)
+        if not inside:
+            parts = elements.bounds[at : at + max(wanted.bits // elements.bits, 1)]
+            if not parts:
+                assert (low, high) == (0, 0)
+            elif wanted.bits == elements.bits and wanted.low <= parts[0][0] <= parts[0][1] <= wanted.high:
+                assert ((low, high),) == parts
+            elif all(one == other for one, other in parts):
+                assert low == high
+
+
+class Held(NamedTuple):
+    """Registers that hold something, and memory with bytes that follow from their addresses."""
+
+    registers: Mapping[Place, int]
+
+    def read(self, place: Place) -> int:
+        return self.registers[place]
+
+    def load(self, address: int, size: int) -> bytes:
+        return Random(address).randbytes(size)
+
+
+def unsound(name: str, word: int, rng: Random) -> str:
+    """The form whose word makes a number that is not between its bounds; "" for none."""
+    instruction = decode(word.to_bytes(4, "little"), 0x10000, TABLE)
+    known = {place: some_elements(rng, place.bits) for place in instruction.places_read if place.file in ("x", "v")}
+    for _ in range(3):
+        registers = dict.fromkeys(instruction.places_read, 0)
+        registers |= {place: some_number(rng, elements) for place, elements in known.items()}
+        evaluation = Evaluation(Held(registers))
+        for write in (one for one in instruction.writes if isinstance(one.place, Place)):
+            for lane in write.lanes:
+                low, high = _bounds(lane, write.bits, known)
+                if (evaluation.value(lane) - low) % (1 << write.bits) > high - low:
+                    return f"{name}: {instruction.text}"
+    return ""
+
+
+def unsounds(part: int, of: int, times: int) -> list[str]:
+    rng = Random(part)
+    words = [(name, word) for name, some in sorted(recorded_words().items()) for word in some[:times]][part::of]
+    return [told for name, word in words if (told := unsound(name, word, rng))]
+
+
+def test_whatever_registers_hold_what_instructions_make_of_it_is_between_its_bounds() -> None:
+    assert unsounds(7, 40, 1) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_whatever_registers_hold_what_every_form_makes_of_it_is_between_its_bounds(part: int) -> None:
+    assert unsounds(part, 4, 4) == []

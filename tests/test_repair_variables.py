@@ -157,6 +157,10 @@ def test_a_constant_of_the_program_may_be_another_number_in_one_element() -> Non
 def test_a_load_holds_a_number_whatever_there_is() -> None:
     instruction = named("ldrsb w0, [x11]")
     assert left_by(with_body(instruction, holding(instruction.form, -3)), state()) == {"x0": 2**32 - 3}
+    for text, bits in (("ldrb w0, [x11]", 8), ("ldrh w0, [x11]", 16), ("ldr w0, [x11]", 32), ("ldr x0, [x11]", 64)):
+        instruction = named(text)
+        held = with_body(instruction, holding(instruction.form, 0x9234_5678_9ABC_DEF0))
+        assert left_by(held, state()) == {"x0": 0x9234_5678_9ABC_DEF0 % 2**bits}
 
 
 COMBINED: dict[str, Callable[[int, int], int]] = {
@@ -241,6 +245,31 @@ def test_a_variable_may_have_been_left_out_of_lanes_of_any_size_that_are_loaded(
 )
 def test_no_variable_is_left_out_of_stores_of_pointers_and_of_what_one_line_keeps(text: str) -> None:
     assert list(left_out_variables(CODE, at(text), [])) == []
+
+
+def test_no_variable_is_left_out_of_floating_point_numbers_and_of_addresses_in_the_frame() -> None:
+    lines = [*LINES, ("fadd v21.4s, v12.4s, v12.4s", 20), ("add w25, wsp, #4", 20), ("add w26, w8, #4", 20)]
+    code = code_of(lines)
+    found = [[*left_out_variables(code, pc, [])] for pc in [*code.instructions][-3:]]
+    assert [bool(some) for some in found] == [False, False, True]
+
+
+def test_variables_that_nothing_else_takes_come_before_those_that_other_lines_take() -> None:
+    lines = [("str w1, [sp, #12]", 1), ("str w2, [sp, #8]", 2), ("str w3, [sp, #4]", 3), ("ldr w9, [sp, #12]", 10),
+             ("ldr w10, [sp, #4]", 20), ("add w8, w10, w11", 20)]  # fmt: skip
+    code = code_of(lines)
+    *_, last = code.instructions
+    for reached, order in ((code.instructions, [2, 3, 1]), ([], [1, 2, 3])):
+        said = [one.says.partition("what ")[2] for one in left_out_variables(code, last, reached)]
+        assert list(dict.fromkeys(said)) == [f"f.c:{line} keeps" for line in order]
+
+
+def test_all_bits_of_a_variable_count() -> None:
+    found = [*left_out_variables(CODE, at("add w16, w8, w15"), [])]
+    for number in (2**31 - 1, -(2**31), 0x0100_0000):
+        given = state(x8=0, x15=0)
+        given.store(FRAME + 12, number.to_bytes(4, "little", signed=True))
+        assert dict(numbers(found, given))["plus what f.c:1 keeps"] == number % 2**32
 
 
 def run(*instructions: Instruction, **registers: int) -> State:
