@@ -17,6 +17,7 @@ from sim.golden.layers.bilinear import Resizing, in_10_bits, in_11_bits, in_floa
 from sim.golden.layers.interpolation import table_of
 from sim.golden.layers.l2_normalization import reciprocal_root
 from sim.golden.layers.sigmoid_table import TABLE, TableFactor, factor_of, looked_up
+from sim.golden.layers.sums_in_float32 import by_fours, in_vectors
 from sim.golden.scaling import double_rounding
 from support.exact_rounding import float32_nearest, half_away, half_up, wrapped
 
@@ -165,6 +166,41 @@ def test_slopes_of_8_bits_round_ties_up(factors: tuple[int, int]) -> None:
     values = np.arange(-128, 128)
     exact = [Fraction(128 * (5 - q) * factors[q <= 5], 2**15) for q in values.tolist()]
     assert leaky_relu.leaky_relu_of_8_bits(values, 5, factors).tolist() == [half_up(one) for one in exact]
+
+
+@pytest.mark.parametrize("power", range(-9, 4))
+@pytest.mark.parametrize("part", [1.0, 0.9, 0.5, 0.01])
+def test_a_hard_swish_is_the_nearest_byte_or_nearly_so_whichever_way_its_share_is_shifted(
+    power: int, part: float
+) -> None:
+    """Its factor goes from an eighth to 1,000."""
+    for mantissa in (1.0, 1.3, 1.7):
+        scale = np.float32(mantissa * 2.0**power)
+        output_scale = np.float32(scale * part)
+        factors, values = hard_swish.factors_of(scale, output_scale), np.arange(-128, 128)
+        real = float(scale) * (values - 5)
+        wanted = np.clip(real * np.clip(real + 3, 0, 6) / 6 / float(output_scale) + 3, -128, 127)
+        for made in (hard_swish.hard_swish, hard_swish.hard_swish_by_vector):
+            error = np.clip(made(values, 5, factors, 3), -128, 127) - wanted
+            assert np.abs(error).max() < (0.55 if part > 0.1 else 1.5)
+
+
+@pytest.mark.parametrize(("ratio", "is_taken"), [(127.9, True), (128.0, False), (200.0, False), (300.0, False)])
+def test_a_hard_swish_has_an_input_scale_below_128_times_the_output_s(ratio: float, is_taken: bool) -> None:
+    if is_taken:
+        assert hard_swish.factors_of(np.float32(ratio / 128), np.float32(1 / 128)).output.left_shift == 0
+    else:
+        with pytest.raises(ValueError, match=f"the input's scale is {ratio:g} of the output's: TFLite takes less"):
+            hard_swish.factors_of(np.float32(ratio / 128), np.float32(1 / 128))
+
+
+@pytest.mark.parametrize("length", range(1, 26))
+def test_sums_in_float32_of_whole_numbers_are_exact_in_any_order(length: int) -> None:
+    """Every number is added once, wherever a row begins in memory."""
+    rows = np.random.default_rng(length).integers(-(2**16), 2**16, (6, length)).astype(np.float32)
+    exact = rows.astype(np.int64).sum(1).tolist()
+    assert in_vectors(rows).tolist() == exact
+    assert by_fours(np.ascontiguousarray(rows.T)).tolist() == exact
 
 
 def test_the_share_of_a_hard_swish_may_be_shifted_by_31() -> None:
