@@ -64,6 +64,13 @@ def test_what_an_instruction_works_on_and_makes_is_told(code: ExecutedCode) -> N
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("line", "words"), [(3, "w8 is value, it makes sum"), (4, "w8 is value")])
+@pytest.mark.usefixtures("code")
+def test_what_is_kept_on_another_line_is_not_told_as_made(line: int, words: str) -> None:
+    lines = [*LINES[:9], ("str w8, [sp, #4]", line), *LINES[11:19]]
+    assert code_of(lines, [Symbol("f", START)]).told(at(8)).replace(", w9 is factor", "") == words
+
+
 def test_where_variables_cannot_be_told_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     def malformed(image: Image) -> list[StackVariable]:
         raise ImageError("malformed")
