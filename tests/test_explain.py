@@ -602,6 +602,14 @@ def test_sums_of_a_product_are_exact_beyond_the_integers_of_float64() -> None:
     assert any("single_rounding" in name for name in found.names)
 
 
+def test_sums_of_many_products_are_so_too() -> None:
+    """Each of the three fits float64, 2^52 + 2^27 + 1, and their sum does not."""
+    row, column = np.zeros((1, 3), np.uint8), np.zeros((3, 1), np.uint8)
+    output = np.array([[3 * (2**27 + 1)]], np.int32)
+    found = sim.explain(output, a=row, b=column, offset_a=2**26 + 1, offset_b=2**26 + 1, multiplier=HALF, shift=-1)
+    assert any("single_rounding" in name for name in found.names)
+
+
 def test_product_wraps_in_int32() -> None:
     a, b = np.full((1, 70000), 255, np.uint8), np.full((70000, 1), 255, np.uint8)
     found = sim.explain(np.array([[-128]], np.int8), a=a, b=b, multiplier=INT32_MAX, shift=20)
