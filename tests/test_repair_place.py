@@ -257,8 +257,9 @@ def test_a_step_that_was_left_out_may_have_to_be_on_the_next_line_that_takes_the
     both = [[change(code, 1, rank)], [change(code, 4, rank)]]
     taken_by_both = (*code[:3], ("eor w7, w8, w9", 4), ("eor w8, w8, w9", 5))
     assert fault(taken_by_both, both).lines == ("f.c:2", "f.c:5")  # where that line can be repaired so too
-    bounded = replace(change(code, 1, STEP), says="of what was not cut, bounded")
-    assert fault(code, [[bounded]]).lines == ("f.c:2", "f.c:4")
+    assert told(code, 1, STEP, Beside(is_bounded=True)) == [2, 4]
+    named_so = replace(change(code, 1, STEP), says="with what bounded.c:9 keeps")
+    assert fault(code, [[named_so]]).lines == ("f.c:2",)
 
 
 MADE = (("nop", 1), ("mul w8, w0, w1", 2), ("mul w9, w1, w1", 3), ("add w8, w8, w9", 4), ("asr w8, w8, #2", 5),

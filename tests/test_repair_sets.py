@@ -200,9 +200,12 @@ def test_sums_of_sums_are_gone_back_to_the_fourth_one() -> None:
     texts = ["add w1, w2, w3", *["add w1, w1, w2"] * 5, "asr w0, w1, #1"]
     code = code_of([(text, at) for at, text in enumerate(texts)])
     last = START + 4 * 6
-    found = [[(change.pc - START) // 4 for change in some] for some in wider(code, last)]
+    plain, bounded = [*wider(code, last)], [*wider(code, last, bounded=True)]
+    found = [[(change.pc - START) // 4 for change in some] for some in plain]
     assert found == [some for some in ([5, 6], [4, 5, 6], [3, 4, 5, 6], [2, 3, 4, 5, 6]) for _ in range(2)]
-    assert len([*wider(code, last, bounded=True)]) == 2 * len(found)
+    assert len(bounded) == 2 * len(found)
+    assert [[change.pc for change in some if change.beside.is_bounded] for some in bounded] == [[last]] * len(bounded)
+    assert not any(change.beside.is_bounded for some in plain for change in some)
 
 
 ROUNDED: dict[str, tuple[list[str], Callable[[int, int], int]]] = {

@@ -23,7 +23,8 @@ class Beside(NamedTuple):
     `calls` are the addresses of the calls of its function for which alone it is another instruction: then these are at
     fault, and not the function.  `table` is where the data were written that hold another number: they are at fault, or
     the instruction, if it alone takes that number.  A number that `is_repeated` is another one in several places:
-    what it is used for is told only where it is made as its function opens.
+    what it is used for is told only where it is made as its function opens.  Of a result that `is_bounded` besides, the
+    bound may as well have to be on the next line that takes it.
     """
 
     before: Place | None = None
@@ -31,6 +32,7 @@ class Beside(NamedTuple):
     calls: tuple[int, ...] = ()
     table: str = ""
     is_repeated: bool = False
+    is_bounded: bool = False
 
 
 NOTHING: Final = Beside()

@@ -356,7 +356,7 @@ class _Lines:
 
 def _may_be_behind(change: Alternative) -> bool:
     """Whether what was changed comes to the same on the next line that takes the number."""
-    return change.rank in (ONE_OFF, MISSING) or "bounded" in change.says
+    return change.rank in (ONE_OFF, MISSING) or change.beside.is_bounded
 
 
 def _addends_of(instruction: Instruction) -> Sequence[Place]:

@@ -15,7 +15,7 @@ from isa.instruction import Form, Instruction
 from isa.lane import U32, U64, Field, Int, Lane, Load, Memory, Place, Read, Saturate, Write, load, read
 from isa.operands import General, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
-from sim.check.repair.alternative import FOLLOWS, STEP, Alternative
+from sim.check.repair.alternative import FOLLOWS, STEP, Alternative, Beside
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.steps import computes, operands_of, with_body
 
@@ -51,7 +51,10 @@ def wider(code: ExecutedCode, pc: int, bounded: bool = False) -> Iterator[Sequen
         for bounds in _BOUNDS if bounded else (None,):
             reader = _evaluated(code, pc, taken, False, bounds is True, bounds)
             says = f"of what was not cut{'' if bounds is None else ', bounded'}"
-            yield [*changes, Alternative(pc, STEP, code.instructions[pc], reader, says)]
+            yield [
+                *changes,
+                Alternative(pc, STEP, code.instructions[pc], reader, says, Beside(is_bounded=bounds is not None)),
+            ]
 
 
 def _chains(code: ExecutedCode, made: int) -> Iterable[tuple[int, ...]]:
