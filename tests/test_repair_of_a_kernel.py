@@ -25,6 +25,15 @@ from sim.toolchain.compilers import build
 from support.faulty import BYTES, EACH, SHORT, Faulty, faulty_kernel, ties_away, wide
 from support.sampled import sampled, shown_too_by
 
+
+def picked(inputs: Mapping[str, Any], tables: str, mask: int) -> np.ndarray:
+    """Of eight elements each those that the bytes of the first array number in two others; 0 from 16 on."""
+    first, *both = (wide(inputs, name).reshape(-1, 8) for name in ("a", *tables))
+    numbers = first & mask
+    table = np.concatenate([*both, np.zeros_like(first)], axis=1)
+    return np.take_along_axis(table, np.minimum(numbers, 16), axis=1).reshape(-1)
+
+
 KERNELS = {
     "a sum that wraps before it is widened": Faulty(
         """for (int i = 0; i + 8 <= n; i += 8) {
@@ -420,6 +429,49 @@ KERNELS = {
             output[i] = product ^ 3; }""",
         lambda i: np.maximum(wide(i, "a") ** 2 - 1, 0) ^ 3, SHORT,
     ),
+    "another vector of an array": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            int8x8x4_t x = {{vld1_s8(a + i), vld1_s8(b + i), vdup_n_s8(3), vdup_n_s8(n)}};
+            int8x8x4_t y = x;
+            const int16x8_t product = vmull_s8(y.val[0], y.val[2]);
+            vst1q_s16(output + i, vaddw_s8(product, y.val[3])); // FAULT
+        }""",
+        lambda i: 3 * wide(i, "a") + wide(i, "b"), BYTES,
+    ),
+    "another array of vectors": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            const int8x8_t x = vld1_s8(a + i), y = vld1_s8(b + i);
+            const int8x8x2_t t = {{x, y}}, u = {{y, x}};
+            const int8x8_t at = vand_s8(x, vdup_n_s8(15));
+            vst1q_s16(output + i, vmull_s8(vtbl2_s8(u, at), vtbl2_s8(u, x))); // FAULT
+        }""",
+        lambda i: picked(i, "ab", 15) * picked(i, "ba", 255), BYTES,
+    ),
+    "the low half for the high one": Faulty(
+        """for (int i = 0; i + 8 <= n; i += 8) {
+            const int16x8_t x = vmovl_s8(vld1_s8(a + i)), y = vmovl_s8(vld1_s8(b + i));
+            const int32x4_t l = vmull_s16(vget_low_s16(x), vget_low_s16(y));
+            const int32x4_t h = vmull_s16(vget_high_s16(x), vget_low_s16(y)); // FAULT
+            vst1q_s16(output + i, vcombine_s16(vmovn_s32(l), vmovn_s32(h)));
+        }""",
+        lambda i: wide(i, "a") * wide(i, "b"), BYTES,
+    ),
+    "a number for a variable": Faulty(
+        """const int step = n / 8;
+        for (int i = 0, at = 7; i < n; ++i) {
+            output[i] = a[i] ^ at + step;
+            at += 2; // FAULT
+        }""",
+        lambda i: wide(i, "a") ^ 7 + i["n"] // 8 * (1 + np.arange(i["n"])),
+    ),
+    "a constant that a mask lacks": Faulty(
+        """const int32x4_t low = vdupq_n_s32(0x5000);
+        for (int i = 0; i + 4 <= n; i += 4) {
+            const int32x4_t x = vmulq_n_s32(vld1q_s32(a + i), 3);
+            vst1q_s32(output + i, vaddq_s32(x, vld1q_s32(b + i))); // FAULT
+        }""",
+        lambda i: (3 * wide(i, "a") | 0x5000) + wide(i, "b"),
+    ),
 }  # fmt: skip
 
 
@@ -476,6 +528,35 @@ def test_of_assembly_the_lines_that_matter_are_named(
     found = find_fault(kernel, Job(source, ("-O2",)), make_vectors(kernel, 60, seed=1))
     lines = source.read_text().splitlines()
     assert {lines[int(line.partition(":")[2]) - 1].rpartition("// ")[2] for line in found.lines} == blamed
+
+
+MIXED_UP = """        .globl kernel
+        .type  kernel, %function
+kernel: movi   v9.8h, #100
+1:      ldr    q0, [x0], #16
+        ldr    q1, [x1], #16
+        sub    v2.8h, v9.8h, v1.8h
+        smull  v3.4s, v0.4h, v0.4h
+        smull2 v4.4s, v0.8h, v0.8h
+        smlal  v3.4s, v0.4h, v2.4h
+        smlal2 v4.4s, v0.8h, v1.8h  // FAULT, which is v2
+        stp    q3, q4, [x2], #32
+        subs   w3, w3, #8
+        b.ne   1b
+        ret
+        .size  kernel, . - kernel
+"""
+
+
+@pytest.mark.slow
+def test_of_an_operand_that_is_another_register_the_line_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.s"
+    source.write_text(MIXED_UP)
+    golden = Faulty("", lambda i: wide(i, "a") * (wide(i, "a") + 100 - wide(i, "b")), SHORT)
+    kernel = replace(faulty_kernel(golden, tmp_path), sources=(source,))
+    found = find_fault(kernel, Job(source, ("-O2",)), make_vectors(kernel, 60, seed=1))
+    assert found.lines == ("kernel.s:10",)
+    assert "smlal2 v4.4s, v0.8h, v1.8h as smlal2 v4.4s, v0.8h, v2.8h" in found.repairs
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ FURTHER: dict[str, Callable[[int, int], int]] = {
     "bounded to u16": clipped(0, 65535),
     "bounded to s32": clipped(-(2**31), 2**31 - 1),
     "bounded to -127 and 127": clipped(-127, 127),
-    **{f"cut to {'su'[to < 0]}{abs(to)}": cut(abs(to), to > 0) for to in (8, -8, 16, -16, 32, -32)},
+    **{f"cut to {'su'[to < 0]}{abs(to)}": cut(abs(to), to > 0) for to in (8, -8, 16, -16, 32, -32, 4, -4)},
 }
 """What becomes of a signed number of so many bits by a step that was left out behind it."""
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 import pytest
 
 from sim.check.repair.alternative import NEAR, NOTHING, STEP, Alternative, Beside
-from sim.check.repair.alternatives import alternatives_of
+from sim.check.repair.alternatives import alternatives_of, other_registers
+from support.code_of_lines import START as FIRST
+from support.code_of_lines import Symbol, code_of
 from support.one_instruction import State, left_by, named
 
 START = 0x10000
@@ -37,17 +39,31 @@ def numbered(text: str, numbers: Iterable[int]) -> set[str]:
         (
             "add w0, w1, w2, lsr #1",
             {"sub w0, w1, w2, lsr #1", "add w0, w1, w2, lsr #2", "add w0, w1, w2, lsr #0", "add w0, w1, w2, asr #1",
-             "add w0, w1, w2, lsl #1"},
+             "add w0, w1, w2, lsl #1", "add w0, w2, w1, lsr #1"},
         ),
         (
             "eor x0, x1, x2, asr #9",
-            {"eor x0, x1, x2, asr #8", "eor x0, x1, x2, asr #0xa", "eor x0, x1, x2, lsl #9", "eor x0, x1, x2, lsr #9"},
+            {"eor x0, x1, x2, asr #8", "eor x0, x1, x2, asr #0xa", "eor x0, x1, x2, lsl #9", "eor x0, x1, x2, lsr #9",
+             "eor x0, x2, x1, asr #9"},
         ),
         ("mul v0.4h, v1.4h, v2.h[1]", {f"mul v0.4h, v1.4h, v2.h[{n}]" for n in (0, 2, 3, 4, 5, 6, 7)}),
         (
             "csel w0, w1, w2, lt",
-            {"mov w0, w1", "mov w0, w2", "csel w0, w1, w2, lo", "csel w0, w1, w2, le", "csel w0, w1, w2, ge"},
+            {"mov w0, w1", "mov w0, w2", "csel w0, w1, w2, lo", "csel w0, w1, w2, le", "csel w0, w1, w2, ge",
+             "csel w0, w2, w1, lt"},
         ),
+        (
+            "msub w0, w1, w2, w3",
+            {"madd w0, w1, w2, w3", "msub w0, w2, w1, w3", "msub w0, w3, w2, w1", "msub w0, w1, w3, w2"},
+        ),
+        ("cmp w0, w1", {"cmp w1, w0"}),
+        ("stp w0, w1, [x2]", {"stp w1, w0, [x2]"}),
+        (
+            "mls v0.4s, v1.4s, v2.s[1]",
+            {"mla v0.4s, v1.4s, v2.s[1]", *(f"mls v0.4s, v1.4s, v2.s[{n}]" for n in (0, 2, 3))},
+        ),
+        ("fmov d0, d3", {"mov d0, v3.d[1]"}),
+        ("mov d0, v3.d[1]", {"mov d0, v3.d[0]"}),
         ("cset w0, eq", {"cset w0, ne"}),
         ("cset w0, hi", {"cset w0, hs", "cset w0, gt", "cset w0, ls"}),
         ("b.ge #0x10100", {"b.gt #0x10100", "b.hs #0x10100", "b.lt #0x10100"}),
@@ -184,6 +200,37 @@ def test_a_zero_that_is_stored_may_be_a_round_number(store: str) -> None:
     found = [one for one in alternatives_of(START, named(store)) if one.beside.is_more]
     assert {int(one.says.removeprefix("of ")) for one in found} == ROUND
     assert {one.rank for one in found} == {STEP}
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("umlal v4.8h, v1.8b, v2.8b", {f"umlal v4.8h, v{n}.8b, v2.8b" for n in (2, 3, 4)}
+         | {f"umlal v4.8h, v1.8b, v{n}.8b" for n in (1, 3, 4)}),  # not what it adds to, which is its result too
+        ("sub w9, w8, w9", {f"sub w9, w{n}, w9" for n in (0, 9)} | {f"sub w9, w8, w{n}" for n in (0, 8)}),
+        ("ldr q3, [x0], #16", {f"ldr q3, [x{n}], #16" for n in (8, 9)}),
+        ("str d4, [x0]", {f"str d{n}, [x0]" for n in (1, 2, 3)} | {f"str d4, [x{n}]" for n in (8, 9)}),
+        ("tbl v3.16b, {v1.16b}, v4.16b", {f"tbl v3.16b, {{v{n}.16b}}, v4.16b" for n in (2, 3, 4)}
+         | {f"tbl v3.16b, {{v1.16b}}, v{n}.16b" for n in (1, 2, 3)}),
+        ("tbl v3.16b, {v1.16b, v2.16b}, v4.16b", {f"tbl v3.16b, {{v1.16b, v2.16b}}, v{n}.16b" for n in (1, 2, 3)}),
+        ("ldr w9, [sp, #8]", set()),
+        ("mov w9, #5", set()),
+    ],
+)  # fmt: skip
+def test_an_operand_may_be_any_other_register_of_its_kind_that_the_function_has(text: str, instead: set[str]) -> None:
+    """Of v1 to v4, and x0, x8 and x9."""
+    every = ["umlal v4.8h, v1.8b, v2.8b", "sub w9, w8, w9", "ldr q3, [x0]", text]
+    code = code_of([(each, 1) for each in every])
+    found = [*other_registers(code, max(code.instructions))]
+    assert {one.says for one in found} == {f"as {one.instruction.text}" for one in found}
+    assert {one.instruction.text for one in found} == instead
+    assert {one.rank for one in found} <= {STEP}
+
+
+def test_registers_of_another_function_are_none_to_mix_up() -> None:
+    code = code_of([("sub w9, w8, w9", 1), ("sub w1, w2, w3", 2)], [Symbol("f", FIRST), Symbol("g", FIRST + 4)])
+    instead = {one.instruction.text for one in other_registers(code, FIRST + 4)}
+    assert instead == {f"sub w1, w{n}, w3" for n in (1, 3)} | {f"sub w1, w2, w{n}" for n in (1, 2)}
 
 
 def test_of_calls_of_a_function_the_first_is_blamed() -> None:

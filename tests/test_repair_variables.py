@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
 from isa.instruction import Instruction
 from sim.check.repair.alternative import FOLLOWS, STEP, Alternative
 from sim.check.repair.steps import ELEMENTS, with_body
-from sim.check.repair.variables import BESIDE, SIZES, holding, left_out_variables, other_values
+from sim.check.repair.variables import (
+    BESIDE,
+    SIZES,
+    holding,
+    left_out_variables,
+    other_values,
+    parts_beside,
+    swapped_loads,
+)
 from sim.check.repair.wider import BELOW, wider_variables
-from support.code_of_lines import code_of
+from support.code_of_lines import START, code_of
 from support.one_instruction import State, elements, left_by, named, register_of
 
 FRAME, ARRAY = 0x8000, 0x400
@@ -171,9 +179,13 @@ COMBINED: dict[str, Callable[[int, int], int]] = {
     "less by 1 with a negative sign of": lambda a, b: a - 1 if b < 0 else a,
     "more by 1 with a negative sign of": lambda a, b: a + 1 if b < 0 else a,
     "with the sign of": lambda a, b: -a if b < 0 else a,
+    "ORed with": lambda a, b: a | b,
+    "ANDed with": lambda a, b: a & b,
+    "XORed with": lambda a, b: a ^ b,
 }
 """A result and a variable that was left out, of 32 bits and signed."""
-OF_LANES = ("plus", "minus", "at least", "at most", "unsigned at least", "unsigned at most")
+BIT_BY_BIT = ("ORed with", "ANDed with", "XORed with")
+OF_LANES = ("plus", "minus", "at least", "at most", "unsigned at least", "unsigned at most", *BIT_BY_BIT)
 VARIABLES = {"f.c:1": -7, "f.c:2": 100, "f.c:3": -300, "f.c:4": 200, "f.c:7": 3, "f.c:8": 0}
 """By the lines that keep them: of 16 bits with a sign, for it is loaded so, and of 8 bits without one."""
 
@@ -195,6 +207,91 @@ def test_a_variable_of_minus_one_has_a_negative_sign() -> None:
     found = dict(numbers([*left_out_variables(CODE, at("add w16, w8, w15"), [])], given))
     names = ("less by 1 with a negative sign of", "more by 1 with a negative sign of", "with the sign of")
     assert [found[f"{name} what f.c:1 keeps"] for name in names] == [4, 6, 2**32 - 5]
+
+
+def test_variables_of_the_own_line_come_first_and_of_each_what_is_done_bit_by_bit_last() -> None:
+    code = code_of([("str w1, [sp, #8]", 1), ("str w2, [sp, #12]", 2), ("ldr w3, [sp, #12]", 3), ("add w4, w3, #1", 3),
+                    ("ldr w5, [sp, #8]", 4), ("add w6, w5, #1", 4)])  # fmt: skip
+    says = [one.says for one in left_out_variables(code, START + 4 * 3, code.instructions)]
+    plain = [each for each in COMBINED if each not in BIT_BY_BIT]
+    assert says == [f"{each} what f.c:{line} keeps" for line in (2, 1) for each in (*plain, *BIT_BY_BIT)]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [("add w1, w2, #8", (50 + 30) % 2**32), ("sub w1, w2, #8", 50 - 30), ("add x1, x2, #8", 50 + 2**40)],
+)
+def test_what_is_added_may_be_a_variable_and_no_number(text: str, left: int) -> None:
+    code = code_of([("str w5, [sp, #8]", 1), ("str x6, [sp, #16]", 2), ("strh w7, [sp, #24]", 3), (text, 4)])
+    found = [one for one in other_values(code, max(code.instructions)) if one.says.endswith("for its number")]
+    memory = {FRAME + 8: (30).to_bytes(4, "little"), FRAME + 16: (2**40).to_bytes(8, "little")}
+    kept_by = "f.c:2" if "x" in text else "f.c:1"
+    assert numbers(found, State({"sp": FRAME, "x2": 50}, memory)) == [
+        (f"with what {kept_by} keeps for its number", left)
+    ]
+
+
+@pytest.mark.parametrize("text", ["adds w1, w2, #8", "add w1, w2, w3", "and w1, w2, #8"])
+def test_what_sets_flags_and_what_adds_no_number_keeps_its_number(text: str) -> None:
+    code = code_of([("str w5, [sp, #8]", 1), (text, 4)])
+    assert not any("for its number" in one.says for one in other_values(code, max(code.instructions)))
+
+
+def moved(found: Iterable[Sequence[Alternative]]) -> list[dict[str, str]]:
+    return [{one.original.text: one.says for one in some} for some in found]
+
+
+def test_a_load_may_be_of_a_part_beside_that_is_kept() -> None:
+    """Of an array of three vectors, kept by one of 16 bytes and one of 8."""
+    lines = [("str q0, [sp, #32]", 1), ("str x8, [sp, #48]", 1), ("ldr d1, [sp, #40]", 2), ("ldr d2, [sp, #64]", 3)]
+    code = code_of(lines)
+    found = [*parts_beside(code, [*code.instructions])]
+    assert moved(found) == [{"ldr d1, [sp, #40]": "8 bytes up"}, {"ldr d1, [sp, #40]": "8 bytes down"},
+                            {"ldr d2, [sp, #64]": "16 bytes down"}, {"ldr d2, [sp, #64]": "24 bytes down"}]  # fmt: skip
+    memory = {FRAME + 32 + 8 * part: bytes([part + 1] * 8) for part in range(3)}
+    left = [next(iter(left_by(some[0].instruction, State({"sp": FRAME}, memory)).values())) for some in found]
+    assert left == [int.from_bytes(bytes([part] * 8), "little") for part in (3, 1, 3, 2)]
+
+
+def test_a_part_beside_is_no_other_variable_as_wide() -> None:
+    lines = [("str w1, [sp]", 1), ("str w2, [sp, #4]", 2), ("ldr w8, [sp]", 3), ("ldr w9, [sp, #4]", 4)]
+    code = code_of(lines)
+    assert [*parts_beside(code, [*code.instructions])] == []
+    assert [one.says for one in other_values(code, START + 8)] == ["with what f.c:2 keeps"]
+
+
+def test_loads_that_lie_behind_each_other_are_moved_together_by_as_far_as_they_are_long() -> None:
+    lines = [(f"str q0, [sp, #{slot}]", 1) for slot in (0, 16, 32, 48)]
+    lines += [("ldr q1, [sp]", 2), ("ldr q2, [sp, #16]", 2)]
+    code = code_of(lines)
+    several = [some for some in parts_beside(code, [*code.instructions]) if len(some) > 1]
+    assert moved(several) == [{"ldr q1, [sp]": "32 bytes up", "ldr q2, [sp, #16]": "32 bytes up"}]
+    assert [*parts_beside(code, [])] == []
+    other_line = code_of([*lines[:-1], ("ldr q2, [sp, #16]", 3)])
+    assert all(len(some) == 1 for some in parts_beside(other_line, [*other_line.instructions]))
+
+
+def test_two_loads_of_a_line_may_have_changed_places() -> None:
+    lines = [("str x1, [sp]", 1), ("str w2, [sp, #8]", 1), ("str w3, [sp, #12]", 1),
+             ("ldr w8, [sp, #8]", 2), ("ldr w9, [sp, #12]", 2),
+             ("ldr x8, [sp]", 3), ("ldr w9, [x8, #4]", 3), ("ldr x8, [sp]", 3), ("ldr w10, [x8]", 3),
+             ("ldrb w11, [x8, #2]", 3), ("ldr w8, [sp, #12]", 4)]  # fmt: skip
+    code = code_of(lines)
+    found = [*swapped_loads(code, [*code.instructions])]
+    assert moved(found) == [{"ldr w8, [sp, #8]": "4 bytes up", "ldr w9, [sp, #12]": "4 bytes down"},
+                            {"ldr w9, [x8, #4]": "4 bytes down", "ldr w10, [x8]": "4 bytes up"}]  # fmt: skip
+    memory = {FRAME + 8: bytes([7, 0, 0, 0, 9]), ARRAY: bytes([5, 0, 0, 0, 6])}
+    stack, pointer = (
+        State({"sp": FRAME, "x8": ARRAY}, memory).run(*(one.instruction for one in some)).registers for some in found
+    )
+    assert (stack["x8"], stack["x9"], pointer["x9"], pointer["x10"]) == (9, 7, 5, 6)
+
+
+def test_loads_by_two_pointers_do_not_change_places() -> None:
+    lines = [("str x1, [sp]", 1), ("str x2, [sp, #8]", 1), ("ldr x8, [sp]", 3), ("ldr w9, [x8, #4]", 3),
+             ("ldr x8, [sp, #8]", 3), ("ldr w10, [x8]", 3)]  # fmt: skip
+    code = code_of(lines)
+    assert [some for some in swapped_loads(code, [*code.instructions]) if "w" in some[0].original.text] == []
 
 
 def test_a_constant_that_one_line_alone_keeps_is_no_first_element() -> None:

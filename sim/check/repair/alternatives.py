@@ -11,14 +11,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import combinations
 from typing import Final
 
 from isa.instruction import Instruction
+from isa.lane import Place
 from isa.operands import CONDITIONS
 from isa.rows import TABLE
 from isa.table import UnknownInstruction
 from sim.check.aim.mistakes import alike, mistakes_of, written
 from sim.check.repair.alternative import MISSING, NEAR, ONE_OFF, STEP, Alternative, Beside
+from sim.check.repair.code import REGISTER, ExecutedCode, place_of
 from sim.check.repair.steps import OtherStep, counts_beside, keeping, missing_steps, moved_results, steps_of, with_body
 
 _CONFUSED: Final = (
@@ -48,6 +51,10 @@ _HALF_FOLDED: Final = re.compile(
     r"(?P<before>(?:[su]?add|[su]max|[su]min)l?v [hsb]\d+, v\d+)\.(?P<count>[48])(?P<size>[hb])"
 )
 """What folds half of a register."""
+_SEVERAL: Final = re.compile(r"{[^}]*,[^}]*}")
+"""Registers that follow each other."""
+_LOW_HALF: Final = re.compile(r"fmov d(?P<to>\d+), d(?P<of>\d+)")
+"""What takes half of a register."""
 _PLAIN_SHAPE: Final = re.compile(r"(?:(?:\.\d+[bhsd]|[bhsdwx]|#)(?:,|$))+")
 _RARE: Final = re.compile(
     r"aes\w*|sha[125]\w*|sm[34]\w*|crc\w*|rev\w*|pmul\w*|f?rec\w+|urec\w+|[fu]rsqrt\w+|pac\w+|aut\w+|[su]cvtf|s[lr]i|cl[sz]"
@@ -81,6 +88,28 @@ def alternatives_of(pc: int, instruction: Instruction) -> Iterator[Alternative]:
     yield from _with_steps(pc, NEAR, instruction, counts_beside(instruction))
     yield from _with_steps(pc, STEP, instruction, steps_of(instruction))
     yield from _with_steps(pc, ONE_OFF, instruction, moved_results(instruction))
+
+
+def other_registers(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
+    """An instruction that takes what another register holds there, of those of its kind that the function has.
+
+    Not for addresses of a stack; what an instruction adds to is its result as well, and stays, and so do registers that
+    follow each other.
+    """
+    instruction = code.instructions[pc]
+    text, taken = instruction.text, instruction.places_read
+    if "sp" in text or "x29" in text:
+        return
+    several = _SEVERAL.search(text)
+    within = range(*several.span()) if several else range(0)
+    others = sorted(code.registers(pc), key=lambda place: (place.file, place.index))
+    for at, register in enumerate(REGISTER.finditer(text)):
+        place = place_of(register)
+        if place in taken and (at or place not in instruction.places_written) and register.start() not in within:
+            for other in others:
+                if other.file == place.file and other != place and other != Place("x", 29):
+                    instead = f"{text[: register.start()]}{register['letter']}{other.index}{text[register.end() :]}"
+                    yield Alternative(pc, STEP, instruction, _named(instead), f"as {instead}")
 
 
 def _with_steps(pc: int, rank: int, instruction: Instruction, steps: Iterable[OtherStep]) -> Iterator[Alternative]:
@@ -120,6 +149,9 @@ def _near(instruction: Instruction) -> Iterator[str]:
     if len(parts) == 3 and all(re.fullmatch(r"[vwx]\d+(\.\w+)?", part) for part in parts):
         for one, other in ((2, 1), (1, 1), (2, 2)):  # the other way round, or one of them twice
             yield f"{mnemonic} {parts[0]}, {parts[one]}, {parts[other]}"
+    yield from _swapped(instruction, mnemonic, parts)
+    if half := _LOW_HALF.fullmatch(instruction.text):
+        yield f"mov d{half['to']}, v{half['of']}.d[1]"
     if signed := re.fullmatch(r"(ldu?r|mov) w(\d+), (.*)", instruction.text):  # of 32 bits, and of 64 with their sign
         verb = "sxtw" if signed[1] == "mov" else signed[1].replace("r", "rsw")
         yield f"{verb} x{signed[2]}, {signed[3]}"
@@ -134,6 +166,22 @@ def _near(instruction: Instruction) -> Iterator[str]:
         yield f"{folded['before']}.{2 * int(folded['count'])}{folded['size']}"
     if mnemonic == "ld1r":  # one element for all lanes
         yield f"ld1 {operands}"
+
+
+def _swapped(instruction: Instruction, mnemonic: str, parts: Sequence[str]) -> Iterator[str]:
+    """Texts of two operands of one kind that change places, of those that are only read."""
+    registers = [REGISTER.match(part) for part in parts]
+    taken = [
+        at
+        for at, register in enumerate(registers)
+        if register
+        and (place := place_of(register)) in instruction.places_read
+        and (at or place not in instruction.places_written)
+    ]
+    for one, other in combinations(taken, 2):
+        swapped = [*parts]
+        swapped[one], swapped[other] = parts[other], parts[one]
+        yield f"{mnemonic} {', '.join(swapped)}"
 
 
 def _far(pc: int, instruction: Instruction) -> Iterator[str]:

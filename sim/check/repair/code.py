@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -19,10 +19,10 @@ _SLOT: Final = re.compile(r"(?P<verb>ld|st)u?r(?P<part>s?[bhw]?) (?P<letter>[bhs
 _MOVE: Final = re.compile(r"f?mov (?P<to>[dwx])\d+, (?P<source>[vdwx])(?P<number>\d+)(?:\.d\[(?P<half>\d)\])?")
 
 _LITERAL: Final = re.compile(r"ldr (?P<letter>[dq])\d+, \[x(?P<number>\d+)(?:, #(?P<offset>\w+))?\]")
+REGISTER: Final = re.compile(r"\b(?P<letter>[wxvbhsdq])(?P<number>\d+)\b")
 _FRAME: Final = re.compile(r"(?:mov x29, sp|add x29, sp, #(?P<offset>\w+))")
 """What lays a function's frame out, so many bytes up from the stack pointer."""
 _ROOM: Final = re.compile(r"sub sp, sp, #(?P<bytes>\w+)(?:, lsl #(?P<shift>\d+))?")
-_REGISTER: Final = re.compile(r"\b(?P<letter>[wxvbhsdq])(?P<number>\d+)\b")
 _SP: Final = 31
 """The number that debug information has for the stack pointer."""
 _ADDRESS: Final = re.compile(r"(?:adrp?|add) x\d+, (?:x(?P<source>\d+), )?#(?P<number>\w+)")
@@ -47,6 +47,11 @@ class Source(NamedTuple):
 
     pc: int
     lsb: int
+
+
+def place_of(register: re.Match[str]) -> Place:
+    """The place of a register in the text of an instruction, which `REGISTER` found."""
+    return Place("x" if register["letter"] in "wx" else "v", int(register["number"]))
 
 
 class ExecutedCode:
@@ -134,8 +139,8 @@ class ExecutedCode:
         instruction, found = self.instructions[pc], dict[str, str]()
         if (match := _SLOT.fullmatch(instruction.text)) and self.variable(pc):
             found[match[0][match[0].index("[") :]] = self.variable(pc)
-        for register in _REGISTER.finditer(instruction.text):
-            place = Place("x" if register["letter"] in "wx" else "v", int(register["number"]))
+        for register in REGISTER.finditer(instruction.text):
+            place = place_of(register)
             made = next(self.sources(pc, place), None) if place in instruction.places_read else None
             access = self.accesses.get(made.pc) if made is not None else None
             if made is not None and access is not None and access.is_load and self.variable(made.pc):
@@ -201,6 +206,17 @@ class ExecutedCode:
                 number, letter = match["number"], match["letter"]
                 register = None if number == "zr" else Place("x" if letter in "wx" else "v", int(number))
                 found[pc] = Access(match["verb"] == "ld", match["part"], letter, register, self._slots[pc])
+        return found
+
+    def registers(self, pc: int) -> Set[Place]:
+        """The registers that the function of an instruction reads or writes."""
+        return self._registers.get(self.start(pc), frozenset())
+
+    @cached_property
+    def _registers(self) -> dict[int, set[Place]]:
+        found: dict[int, set[Place]] = {}
+        for pc, instruction in self.instructions.items():
+            found.setdefault(self.start(pc), set()).update(instruction.places_read, instruction.places_written)
         return found
 
     def accesses_of(self, pc: int) -> tuple[list[int], list[int]]:

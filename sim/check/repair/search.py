@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Final
 
 from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, ONE_OFF, STEP, Alternative, replaced
-from sim.check.repair.alternatives import alternatives_of
+from sim.check.repair.alternatives import alternatives_of, other_registers
 from sim.check.repair.callers import called_otherwise
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.numbers import other_numbers
@@ -19,7 +19,7 @@ from sim.check.repair.rounded_once import rounded_once
 from sim.check.repair.steps import ELEMENTS, LEFT_OUT, SPOILT, with_body, with_results
 from sim.check.repair.tables import other_elements
 from sim.check.repair.trials import RepairTrials
-from sim.check.repair.variables import left_out_variables, other_values
+from sim.check.repair.variables import left_out_variables, other_values, parts_beside, swapped_loads
 from sim.check.repair.wider import wider, wider_variables
 
 WORK: Final = 8_000_000
@@ -77,6 +77,7 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     places = [pc for pc in sorted(trials.reached) if not code.only_passes_on(pc) and _matters(code, trials, pc)]
     others = [change for pc in places for change in alternatives_of(pc, code.instructions[pc])]
     values = [change for pc in places for change in other_values(code, pc)]
+    registers = [change for pc in places for change in other_registers(code, pc)]
     steps, rest = [change for change in others if _is_a_step(change)], [each for each in others if not _is_a_step(each)]
     alone = others + values
     yield (*([change] for change in alone if change.rank == NEAR), *other_elements(code, trials))
@@ -85,7 +86,8 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
         *([change] for change in _in_turn(steps) if change.rank == STEP),
         *(changes for pc in places for changes in wider(code, pc)),
         *wider_variables(code),
-        *([change] for change in _in_turn(values + rest) if change.rank == STEP),
+        *parts_beside(code, places),
+        *([change] for change in _in_turn(values + rest, registers) if change.rank == STEP),
         *(changes for pc in places for changes in wider(code, pc, bounded=True)),
     )
     near = [change for change in _in_turn(alone) if change.rank in (NEAR, STEP)]
@@ -94,7 +96,7 @@ def _by_size(code: ExecutedCode, trials: RepairTrials) -> Iterator[Iterable[Sequ
     for change in alone:
         if change.rank in (NEAR, STEP):
             by_line.setdefault(code.line(change.pc), []).append(change)
-    yield (*rounded_once(code, places), *_alike(by_line))
+    yield (*rounded_once(code, places), *swapped_loads(code, sorted(trials.reached)), *_alike(by_line))
     yield _left_out(by_line)
     further = [change for change in alone if change.rank in (ONE_OFF, MISSING)]
     with_others = [change for pc in places for change in left_out_variables(code, pc, trials.reached)]

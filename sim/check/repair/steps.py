@@ -349,7 +349,7 @@ _BEHIND: Final[dict[str, Change]] = {
     "not above 0": lambda lane, element, by: minimum(lane, 0),
     **{f"bounded to {to}": _bounded(to) for to in (S8, U8, S16, U16, S32)},
     "bounded to -127 and 127": lambda lane, element, by: minimum(maximum(lane, -127), 127),
-    **{f"cut to {to}": _part(to) for to in (S8, U8, S16, U16, S32, U32)},
+    **{f"cut to {to}": _part(to) for to in (S8, U8, S16, U16, S32, U32, Int(4, True), Int(4, False))},
 }
 SPOILT: Final[tuple[Change, ...]] = (
     _BEHIND["inverted"],

@@ -5,9 +5,10 @@ At -O0 a variable is a slot of the stack, and what a line takes of it is loaded 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from typing import Any, Final
 
 from isa.instruction import Form
@@ -15,17 +16,27 @@ from isa.lane import U64, Int, Lane, Load, Memory, Place, Write, load, maximum, 
 from isa.operands import General, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
 from sim.check.repair.alternative import MISSING, NEAR, STEP, Alternative
-from sim.check.repair.code import ExecutedCode
+from sim.check.repair.code import Access, ExecutedCode
 from sim.check.repair.steps import ELEMENTS, Change, computes, operands_of, with_body, with_results
 
 BESIDE: Final = (1, 2, 4, 8, 16)
 """Bytes from an element to the next, or from one register's worth to the next."""
+PARTS: Final = (1, 2, 3)
+"""Parts of a variable of several that lie between two of them, and the loads, besides one, of what is all of one."""
 SIZES: Final = (1, 2, 4, 8)
 """Bytes of the elements that a variable may count."""
 Reach = Callable[[Lane], Lane]
 """The address that is reached instead of one."""
 _SHORT: Final = {"b": 8, "h": 16}
-_BITS: Final = {"w": 32, "x": 64, "s": 32, "d": 64, "q": 128}
+_BITS: Final = {"w": 32, "x": 64, "b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
+_ELEMENT: Final = re.compile(r"(?P<kind>ldu?r\w* [bhsdqwx])\d+, \[x(?P<base>\d+)(?:, #(?P<offset>-?\w+))?\]")
+"""A load by a pointer."""
+_PLUS_NUMBER: Final = re.compile(r"(?:add|sub) (?P<letter>[wx])\d+, [wx]\d+, #\w+")
+_BIT_BY_BIT: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
+    "ORed with": lambda a, b, element: a | b,
+    "ANDed with": lambda a, b, element: a & b,
+    "XORed with": lambda a, b, element: a ^ b,
+}
 _WITH: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
     "plus": lambda a, b, element: a + b,
     "minus": lambda a, b, element: a - b,
@@ -34,12 +45,14 @@ _WITH: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
     "less by 1 with a negative sign of": lambda a, b, element: a - (b < 0),
     "more by 1 with a negative sign of": lambda a, b, element: a + (b < 0),
     "with the sign of": lambda a, b, element: select(b < 0, -a, a),
+    **_BIT_BY_BIT,
 }
 """A result and a variable, as signed numbers of their type."""
 _WITH_LANES: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
     **{says: _WITH[says] for says in ("plus", "minus", "at least", "at most")},
     "unsigned at least": lambda a, b, element: maximum(_unsigned(a, element), _unsigned(b, element)),
     "unsigned at most": lambda a, b, element: minimum(_unsigned(a, element), _unsigned(b, element)),
+    **_BIT_BY_BIT,
 }
 
 
@@ -53,8 +66,7 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
     form = instruction.form
     if access is not None:
         for slot, made in variables.items() if access.is_load and access.slot in variables else ():
-            kept = code.accesses[made]
-            if slot != access.slot and (kept.part, kept.letter) == (access.part.lstrip("s"), access.letter):
+            if slot != access.slot and _is_variable(code, pc, slot):
                 changed = with_body(instruction, _reaching(form, _instead(slot)))
                 yield Alternative(pc, STEP, instruction, changed, f"with {code.kept(made)}")
         if access.is_load and access.part:
@@ -86,11 +98,78 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
                 for size in SIZES if kept.letter in "wx" and not kept.part else ():
                     changed = with_body(instruction, _reaching(form, _further(slot, _BITS[kept.letter], size)))
                     yield Alternative(pc, STEP, instruction, changed, f"further by {code.kept(made)}")
-        for by in (sign * by for by in BESIDE for sign in (1, -1)):
-            says = f"{abs(by)} bytes {'up' if by > 0 else 'down'}"
-            yield Alternative(pc, STEP, instruction, with_body(instruction, _reaching(form, _beside(by))), says)
+        yield from (_at_another_address(code, pc, sign * by) for by in BESIDE for sign in (1, -1))
     elif computes(instruction):
         yield from _in_its_place(code, pc)
+        yield from _for_its_number(code, pc)
+
+
+def parts_beside(code: ExecutedCode, places: Sequence[int]) -> Iterator[Sequence[Alternative]]:
+    """Loads from the stack of what lies beside what they load: another part of an array of vectors, or another array.
+
+    One alone, unless that is another variable, or as many loads of a line as lie behind each other, all by as far as
+    they are long.
+    """
+    kept: dict[int, set[int]] = {}
+    by_line: dict[tuple[str, str, str], dict[int, int]] = {}
+    for pc, access in code.accesses.items():
+        if not access.is_load:
+            kept.setdefault(code.start(pc), set()).update(range(access.slot, access.slot + _size(access)))
+        elif pc in places:
+            by_line.setdefault((code.line(pc), access.part, access.letter), {}).setdefault(access.slot, pc)
+    for loads in by_line.values():
+        for slot, first in loads.items():
+            size = _size(code.accesses[first])
+            for count in (1, *(1 + more for more in PARTS)):
+                some = [loads.get(slot + at * size) for at in range(count)]
+                if any(pc is None for pc in some):
+                    break
+                for by in (sign * parts * count * size for parts in PARTS for sign in (1, -1)):
+                    if count == 1 and _is_variable(code, first, slot + by):
+                        continue
+                    if kept.get(code.start(first), set()).issuperset(range(slot + by, slot + by + count * size)):
+                        yield [_at_another_address(code, pc, by) for pc in some if pc is not None]
+
+
+def _is_variable(code: ExecutedCode, load: int, slot: int) -> bool:
+    """Whether a slot is that of a variable as wide as the one that is loaded."""
+    made, access = code.variables.get(code.start(load), {}).get(slot), code.accesses[load]
+    kept = code.accesses[made] if made is not None else None
+    return kept is not None and (kept.part, kept.letter) == (access.part.lstrip("s"), access.letter)
+
+
+def swapped_loads(code: ExecutedCode, places: Sequence[int]) -> Iterator[Sequence[Alternative]]:
+    """Two loads of one line, each of what the other one loads: of two variables, or by one pointer."""
+    by_line: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+    for pc in places:
+        access, element = code.accesses.get(pc), _ELEMENT.fullmatch(code.instructions[pc].text)
+        if access is not None and access.is_load:
+            by_line.setdefault((code.line(pc), access.part + access.letter, "stack"), []).append((pc, access.slot))
+        elif element is not None and (pointer := next(_loads_of(code, pc, element["base"]), None)) is not None:
+            key = code.line(pc), element["kind"], f"{code.accesses[pointer].slot}"
+            by_line.setdefault(key, []).append((pc, int(element["offset"] or "0", 0)))
+    for loads in by_line.values():
+        for (one, at), (other, beside) in combinations(loads, 2):
+            if at != beside:
+                yield [_at_another_address(code, one, beside - at), _at_another_address(code, other, at - beside)]
+
+
+def _loads_of(code: ExecutedCode, pc: int, register: str) -> Iterator[int]:
+    """The loads from the stack through which a pointer came that an instruction takes."""
+    for source in code.sources(pc, Place("x", int(register))):
+        if (access := code.accesses.get(source.pc)) is not None and access.is_load:
+            yield source.pc
+
+
+def _at_another_address(code: ExecutedCode, pc: int, by: int) -> Alternative:
+    instruction = code.instructions[pc]
+    changed = with_body(instruction, _reaching(instruction.form, _beside(by)))
+    return Alternative(pc, STEP, instruction, changed, f"{abs(by)} bytes {'up' if by > 0 else 'down'}")
+
+
+def _size(access: Access) -> int:
+    """Bytes that a load or store of the stack reaches."""
+    return _SHORT.get(access.part.lstrip("s"), 32 if access.part else _BITS.get(access.letter, 8)) // 8
 
 
 def _first_elements(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
@@ -125,6 +204,17 @@ def _in_its_place(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
                 yield Alternative(pc, STEP, instruction, changed, f"with {code.kept(made)} in its place")
 
 
+def _for_its_number(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
+    """A variable that is added or taken away, and not a number."""
+    instruction = code.instructions[pc]
+    if (match := _PLUS_NUMBER.fullmatch(instruction.text)) is not None:
+        for slot, made in code.variables.get(code.start(pc), {}).items():
+            kept = code.accesses[made]
+            if kept.letter == match["letter"] and not kept.part:
+                changed = with_body(instruction, _moved_by(instruction.form.mnemonic, slot, _BITS[kept.letter]))
+                yield Alternative(pc, STEP, instruction, changed, f"with {code.kept(made)} for its number")
+
+
 def left_out_variables(code: ExecutedCode, pc: int, reached: Collection[int]) -> Iterator[Alternative]:
     """An instruction of integers of which a variable was left out: to be added, taken away, or a bound.
 
@@ -143,18 +233,22 @@ def left_out_variables(code: ExecutedCode, pc: int, reached: Collection[int]) ->
     for at in reached:
         if (taken := code.accesses.get(at)) is not None and taken.is_load and code.start(at) == code.start(pc):
             takers.setdefault(taken.slot, set()).add(code.line(at))
-    for slot in sorted(variables, key=lambda slot: slot in takers and code.line(pc) not in takers[slot]):
+    ways = [(slot, says) for slot in variables for says in (_WITH if isinstance(target, General) else _WITH_LANES)]
+
+    def unlikely(way: tuple[int, str]) -> tuple[bool, bool]:
+        return way[0] in takers and code.line(pc) not in takers[way[0]], way[1] in _BIT_BY_BIT
+
+    for slot, says in sorted(ways, key=unlikely):
         made = variables[slot]
         kept = code.accesses[made]
         is_one = kept.letter == "w"
         size = {"b": 1, "h": 2}.get(kept.part, 4)
         of_one = Int(8 * size, code.is_signed(pc, slot)) if is_one else None
         if is_one or (isinstance(target, (Vector, Scalar)) and _BITS.get(kept.letter) == target.count * target.bits):
-            for says in _WITH if isinstance(target, General) else _WITH_LANES:
-                combined = _with(says, slot, of_one)
-                for bits in (0,) if access is None or isinstance(target, General) else ELEMENTS:
-                    changed = with_body(instruction, with_results(instruction.form, combined, bits))
-                    yield Alternative(pc, MISSING, instruction, changed, f"{says} {code.kept(made)}")
+            combined = _with(says, slot, of_one)
+            for bits in (0,) if access is None or isinstance(target, General) else ELEMENTS:
+                changed = with_body(instruction, with_results(instruction.form, combined, bits))
+                yield Alternative(pc, MISSING, instruction, changed, f"{says} {code.kept(made)}")
 
 
 def _unsigned(lane: Lane, element: Int) -> Lane:
@@ -250,6 +344,19 @@ def _storing_number(form: Form, address: Lane, element: Int) -> Body:
         (write,) = form.body(*operands)
         number = element.wrap(load(address, element.bits // 8))
         return (Write(write.place, write.bits, [Int(write.bits, False).wrap(number)]),)
+
+    return body
+
+
+@cache
+def _moved_by(name: str, slot: int, bits: int) -> Body:
+    """A register with the value of a variable added or taken away."""
+
+    def body(*operands: Any) -> Writes:
+        target, source = operands[0], operands[1]
+        variable = load(_address(slot), bits // 8)
+        written: Writes = target.write(source.value + variable if name == "add" else source.value - variable)
+        return written
 
     return body
 
