@@ -21,7 +21,7 @@ from long.planted.held_out.kernels import CORPUS
 from sim.call.prepared import Repeater
 from sim.check.aim import classes, demand, solving
 from sim.check.aim.aiming import aim
-from sim.check.aim.classes import EXECUTIONS, ClassesMet, goals_of
+from sim.check.aim.classes import EXECUTIONS, ClassesMet, edges_of, goals_of
 from sim.check.aim.demand import IN_ALL, ROUNDS
 from sim.check.aim.power import OperandsMet, Power
 from sim.check.aim.ranges import Elements, Ranges, held
@@ -211,6 +211,22 @@ def test_an_instruction_is_looked_at_until_so_many_different_operands_met_no_mor
     for number in range(EXECUTIONS):
         look(number)
     assert met.wanted == set()
+
+
+def test_edges_of_comparisons_are_looked_for_and_not_told() -> None:
+    instruction = TABLE.instruction("cmhi", "v0.4s, v1.4s, v2.4s")
+    met = ClassesMet({0: instruction})
+
+    def left() -> list[str]:
+        names = {goal: name for name, goal in edges_of(0, instruction).items()}
+        return [names[goal] for goal in met.open_edges()]
+
+    assert left() == ["equal", "one more", "one less"]
+    met.look([(0, Occurrence(instruction, {Place("v", 1): 6, Place("v", 2): 5}, {}))])  # the other lanes are equal
+    assert left() == ["one less"]
+    image: Any = SimpleNamespace(place_of=lambda pc: "f.c:1", symbols={})
+    assert {"true", "false"} <= {one.name for one in met.told("", image)} <= {"true", "false", "wrapped"}
+    assert not {*met.open_goals()} & {*met.open_edges()}
 
 
 def settled(monkeypatch: pytest.MonkeyPatch, bounds: tuple[int, int]) -> tuple[dict[str, str], set[str]]:

@@ -16,7 +16,7 @@ from isa.lane import Place
 from isa.rows import TABLE
 from sim.check.aim.aiming import Aimed, aim
 from sim.check.aim.demand import sought
-from sim.check.aim.directions import Direction, direction_conditions
+from sim.check.aim.directions import EDGES, Direction, direction_conditions, edge_conditions
 from sim.check.aim.power import OperandsMet
 from sim.check.check import Job
 from sim.check.report import Report
@@ -125,6 +125,100 @@ def test_factors_are_negative_one_by_one() -> None:
 def test_what_decides_nothing_has_no_ways() -> None:
     for mnemonic, operands in (("add", "w0, w1, w2"), ("bl", "#8"), ("b", "#8"), ("tbl", "v0.8b, {v1.16b}, v2.8b")):
         assert not direction_conditions(TABLE.instruction(mnemonic, operands))
+
+
+def edges(text: str, **registers: int) -> set[str]:
+    """The edges that a comparison meets with these registers, all others 0."""
+    instruction = TABLE.instruction(*text.split(" ", 1))
+    held = dict.fromkeys(instruction.places_read, 0)
+    held |= {Place(n[0], int(n[1:])): number for n, number in registers.items()}
+    evaluation = Evaluation(Occurrence(instruction, held, {}))
+    return {name for name, lanes in edge_conditions(instruction).items() if evaluation.value(any_of(lanes))}
+
+
+@pytest.mark.parametrize(
+    ("apart", "edge"), [(0, {"equal"}), (1, {"one more"}), (-1, {"one less"}), (2, set()), (-2, set())]
+)
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("cmp w1, #5", 5),
+        ("cmp x1, #5", 5),
+        ("cmn w1, #5", 2**32 - 5),
+        ("ccmp w1, #5, #0, ne", 5),
+        ("ccmn w1, #5, #0, ne", 2**32 - 5),
+        ("cmp w1, w2", 2**31),
+        ("subs w0, w1, w2", 2**31),
+        ("adds w0, w1, #5", 2**32 - 5),
+        ("cmp w1, w2, lsr #4", 2**27),
+        ("cmp x1, w3, sxtb", 2**64 - 3),
+    ],
+)
+def test_next_to_each_other_are_the_numbers_that_a_comparison_sets_flags_by(
+    text: str, number: int, apart: int, edge: set[str]
+) -> None:
+    bits = 64 if "x1" in text else 32
+    assert edges(text, x1=(number + apart) % 2**bits, x2=2**31, x3=253) == edge
+
+
+@pytest.mark.parametrize(
+    ("apart", "edge"), [(0, {"equal"}), (1, {"one more"}), (-1, {"one less"}), (2, set()), (-2, set())]
+)
+@pytest.mark.parametrize("mnemonic", ["cmeq", "cmge", "cmgt", "cmhi", "cmhs"])
+def test_lanes_that_are_compared_are_next_to_each_other_in_any_place(mnemonic: str, apart: int, edge: set[str]) -> None:
+    for at in range(4):
+        one, two = ([1000] * 4, [2**31] * 4)
+        one[at] = two[at] + apart
+        held = {
+            f"v{n}": sum(lane << 32 * place for place, lane in enumerate(lanes)) for n, lanes in ((1, one), (2, two))
+        }
+        assert edges(f"{mnemonic} v0.4s, v1.4s, v2.4s", **held) == edge
+
+
+def test_a_lane_is_compared_with_zero_and_a_register_of_one_lane_too() -> None:
+    assert edges("cmlt v0.8b, v1.8b, #0", v1=0x0505050505050001) == {"equal", "one more"}
+    assert edges("cmle v0.8b, v1.8b, #0", v1=0x05050505050505FF) == {"one less"}
+    assert edges("cmgt d0, d1, d2", v1=7, v2=8) == {"one less"}
+
+
+@pytest.mark.parametrize(
+    "text", ["sub w0, w1, w2", "cset w0, eq", "cmtst v0.4s, v1.4s, v2.4s", "fcmp s0, s1", "cbz w0, #8"]
+)
+def test_what_compares_no_integers_has_no_edges(text: str) -> None:
+    assert edge_conditions(TABLE.instruction(*text.split(" ", 1))) == {}
+
+
+THRESHOLD = """
+void f(const uint32_t *x, uint16_t *out)
+{
+    for (int i = 0; i < 4; i++)
+        if ((x[i] & 0x7fffffff) > 0x7f800000 + OFF)
+            out[i] = x[i] >> 16 | 0x40;
+        else
+            out[i] = (x[i] + 0x7fff + (x[i] >> 16 & 1)) >> 16;
+}
+"""
+"""The bits of a float, rounded to a bfloat16; what is no number stays so.  Two numbers in 2^32 lie at the edge."""
+
+
+def rounded(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    x = inputs["x"].astype(np.int64)
+    number = (x + 0x7FFF + (x >> 16 & 1)) >> 16
+    return {"out": np.where((x & 0x7FFFFFFF) > 0x7F800000, x >> 16 | 0x40, number).astype(np.uint16)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("off", [-1, 1])
+def test_a_threshold_that_is_one_off_is_met(tmp_path: Path, off: int, level: str) -> None:
+    source = tmp_path / "threshold.c"
+    source.write_text("#include <stdint.h>\n" + THRESHOLD.replace("OFF", str(off)))
+    name, signature = parse_prototype("void f(const uint32_t x[4], uint16_t out[4])")
+    kernel = Kernel(name=name, symbol=name, sources=(source,), signature=signature, golden=rounded)
+    found = aim(kernel, [Job(source, (level,))], make_vectors(kernel, 100, 1))
+    wrong = 0x7F800000 if off < 0 else 0x7F800001
+    assert any(((inputs["x"] & 0x7FFFFFFF) == wrong).any() for inputs in found.inputs)
+    assert not {one.name for one in found.power.operands}.intersection(EDGES)  # of which nothing is told
 
 
 RARE = """

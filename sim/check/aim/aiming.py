@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +30,10 @@ from sim.check.aim.variables import same_in_all, shown_domains
 from sim.check.check import Job
 from sim.check.compare import arguments_at, as_value
 from sim.check.vectors import Vectors
+from sim.kernels.domain import Domain
 from sim.kernels.extent import element_name
+from sim.kernels.input_tree import Where
+from sim.kernels.inputs import edited, numbers_of
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.tolerance import agreement, all_agree
 from sim.processes import memory_limited
@@ -147,6 +151,23 @@ def aimed_builds(kernel: Kernel, jobs: Iterable[Job]) -> list[tuple[str, Image]]
             continue
         found.append((" ".join((job.name, *job.flags)), image))
     return found
+
+
+def _beside(kernel: Kernel, example: Inputs, inputs: Inputs) -> Iterator[Inputs]:
+    """The inputs with one more, then one less, in each integer of an array that is not the example's, if it may be."""
+    before = numbers_of(example)
+
+    def moved(place: Where, number: Any, by: int) -> Any:
+        name = ".".join(part for part in place if isinstance(part, str))
+        domain = kernel.domain.get(name, Domain())
+        if not isinstance(number, np.integer) or number == before.get(place):
+            return number
+        low, high = domain.bounds(number.dtype)
+        changed = int(number) + by
+        return changed if low <= changed <= high and domain.holds(changed) else number
+
+    for by in (1, -1):
+        yield edited(inputs, partial(moved, by=by))
 
 
 class _Target:
@@ -278,7 +299,8 @@ class _Target:
                     yield pc, Occurrence(instruction, {place: values[at] for place, at in chosen}, {})
 
     def demanded(self, kept: set[int]) -> list[int]:
-        """Ask for candidates for what none of those there are meets, kept ones first: classes of operands, mistakes.
+        """Ask for candidates for what none of those there are meets, kept ones first: classes of operands, mistakes,
+        edges of comparisons.
 
         Returns those that meet something; they come behind the others.
         """
@@ -289,9 +311,10 @@ class _Target:
             goal = None if shown else differing(mistake)
             if goal is not None:
                 hidden[goal] = mistake
-        goals, useful = [*self.classes.open_goals(), *hidden], list[int]()
+        edges = set(self.classes.open_edges())
+        goals, useful = [*self.classes.open_goals(), *hidden, *self.classes.open_edges()], list[int]()
 
-        def confirm(example: Inputs, inputs: Inputs) -> list[Goal]:
+        def run(example: Inputs, inputs: Inputs) -> list[Goal]:
             one, number = candidate_of(self._kernel, example, inputs), len(self._tried)
             if one is None:
                 return []
@@ -299,9 +322,9 @@ class _Target:
             if not self._run(number) or number not in self._took:
                 useful.append(number)
                 return []
-            before = self.classes.open_goals()
+            before = [*self.classes.open_goals(), *self.classes.open_edges()]
             self.classes.look(self._executions(number, {goal.pc for goal in before}))
-            still_open = {*self.classes.open_goals()}
+            still_open = {*self.classes.open_goals(), *self.classes.open_edges()}
             met = [goal for goal in before if goal not in still_open]
             for goal, mistake in hidden.items():
                 if not self._shown[mistake] and self._is_shown(mistake, number):
@@ -311,8 +334,14 @@ class _Target:
             useful.extend([number] if met else [])
             return met
 
+        def confirm(example: Inputs, inputs: Inputs) -> list[Goal]:
+            met = run(example, inputs)
+            if not edges.isdisjoint(met):  # a compiler may compare without the last bits
+                met += [goal for beside in _beside(self._kernel, example, inputs) for goal in run(example, beside)]
+            return met
+
         examples = self._examples({goal.pc for goal in goals})
-        impossible = sought(self._kernel, self._image, examples, goals, confirm)
+        impossible = sought(self._kernel, self._image, examples, goals, confirm) - edges
         is_weak = self._weakness()
         doubtful = [one for one in hidden.values() if is_weak(one.pc) and not self._shown[one]]
         self._no_mistakes = changing_nothing(self._kernel, self._image, doubtful) if doubtful else set()

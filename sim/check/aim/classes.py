@@ -15,7 +15,7 @@ from isa.evaluate.exact import Evaluation, Occurrence
 from isa.evaluate.smt import Impossible, Solver, SolverMissing
 from isa.instruction import Instruction
 from isa.lane import Binary, Int, Lane, Place, Read, walk
-from sim.check.aim.directions import Direction, direction_conditions
+from sim.check.aim.directions import EDGES, Direction, direction_conditions, edge_conditions
 from sim.check.aim.power import OperandsMet
 from sim.check.aim.ranges import Ranges, Registers, held, narrowed
 from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
@@ -39,7 +39,7 @@ _impossible: dict[bytes, bool] = {}
 
 def goals_of(
     pc: int, instruction: Instruction, looked_for: Collection[OperandClass] = LOOKED_FOR
-) -> dict[OperandClass | Direction, Goal]:
+) -> Mapping[str, Goal]:
     """The classes of operands that an instruction has, those that are looked for, and the ways that it can go."""
     conditions = defaultdict[OperandClass | Direction, list[Lane]](list)
     for lane in (lane for write in vector_arithmetic(instruction) for lane in write.lanes):
@@ -50,15 +50,24 @@ def goals_of(
     return {name: Goal(pc, tuple(lanes)) for name, lanes in (*conditions.items(), *directions.items())}
 
 
+def edges_of(pc: int, instruction: Instruction) -> Mapping[str, Goal]:
+    """The edges of a comparison."""
+    return {name: Goal(pc, lanes) for name, lanes in edge_conditions(instruction).items()}
+
+
 class ClassesMet:
     """The classes that the lanes of some instructions, by address, have and meet.
 
-    `wanted` are the addresses of those that are still to be looked at.
+    So it is of the edges of their comparisons, of which nothing is told.  `wanted` are the addresses of those that are
+    still to be looked at.
     """
 
     def __init__(self, instructions: Mapping[int, Instruction]) -> None:
         self._instructions = instructions
-        self._goals = {pc: goals_of(pc, instruction) for pc, instruction in sorted(instructions.items())}
+        self._goals: dict[int, dict[str, Goal]] = {
+            pc: {**goals_of(pc, instruction), **edges_of(pc, instruction)}
+            for pc, instruction in sorted(instructions.items())
+        }
         self._conditions = {pc: {n: any_of(g.lanes) for n, g in of.items()} for pc, of in self._goals.items()}
         self._open = {pc: set(conditions) for pc, conditions in self._conditions.items()}
         self._seen = defaultdict[int, set[tuple[int, ...]]](set)
@@ -81,7 +90,7 @@ class ClassesMet:
 
     def settle(self, ranges: Ranges) -> None:
         """Find those that are open and that the numbers which registers can hold do not allow."""
-        for goal, condition in self._left():
+        for _, goal, condition in self._left():
             if why := _why_never(condition, ranges.before(goal.pc)):
                 self._never[goal] = why
 
@@ -91,11 +100,15 @@ class ClassesMet:
 
     def open_goals(self) -> list[Goal]:
         """The classes that nothing is known of: not met, and not excluded."""
-        return [goal for goal, _ in self._left()]
+        return [goal for name, goal, _ in self._left() if name not in EDGES]
 
-    def _left(self) -> list[tuple[Goal, Lane]]:
+    def open_edges(self) -> list[Goal]:
+        """So of the edges of comparisons."""
+        return [goal for name, goal, _ in self._left() if name in EDGES]
+
+    def _left(self) -> list[tuple[str, Goal, Lane]]:
         return [
-            (goal, self._conditions[pc][name])
+            (name, goal, self._conditions[pc][name])
             for pc, goals in self._goals.items()
             for name, goal in goals.items()
             if name in self._open[pc] and goal not in self._never
@@ -110,6 +123,7 @@ class ClassesMet:
             )
             for pc, goals in self._goals.items()
             for name, goal in goals.items()
+            if name not in EDGES
         ]  # fmt: skip
 
 

@@ -6,16 +6,23 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from typing import Final, Literal, assert_never
+from typing import Final, Literal, assert_never, get_args
 
 from isa.instruction import Instruction
-from isa.lane import Binary, Constant, Field, Floating, Lane, Load, Pick, Place, Read, Saturate, walk
+from isa.lane import Binary, Constant, Field, Floating, Int, Lane, Load, Pick, Place, Read, Saturate, walk
+from isa.operands import Extended, General, Immediate, Scalar, Shifted, Vector
+from isa.parse import parse
 
 Direction = Literal[
     "taken", "not taken", "true", "false", "shifted left", "shifted right", "negative first", "negative second"
 ]
 WAYS: Final[tuple[Direction, ...]] = ("taken", "not taken", "true", "false")
 """Those of what the code decides; the others are of operands."""
+Edge = Literal["equal", "one more", "one less"]
+EDGES: Final[tuple[Edge, ...]] = get_args(Edge)
+_OF_LANES: Final = ("cmeq", "cmge", "cmgt", "cmhi", "cmhs", "cmle", "cmlt")
+_OF_FLAGS: Final = {"cmp": 1, "ccmp": 1, "subs": 1, "cmn": -1, "ccmn": -1, "adds": -1}
+"""What compares by flags, and the sign that it gives to its second operand."""
 _COMPARING: Final = frozenset(["cmeq", "cmge", "cmgt", "cmhi", "cmhs", "cmle", "cmlt", "cmtst", "cset", "csetm"])
 _SHIFTS: Final = re.compile("[su]q?r?shl")
 
@@ -54,6 +61,29 @@ def direction_conditions(instruction: Instruction) -> Mapping[Direction, tuple[L
                     case _:
                         assert_never(node)
     return {name: tuple(dict.fromkeys(conditions)) for name, conditions in found.items() if conditions}
+
+
+@cache
+def edge_conditions(instruction: Instruction) -> Mapping[Edge, tuple[Lane, ...]]:
+    """Where the first of two integers that are compared is the second, or one more, or one less, lane by lane.
+
+    There alone a comparison with a constant that is one off gives something else, and one that takes equal numbers for
+    the other side.
+    """
+    operands = parse(instruction.pattern.operand_text, instruction.registers)
+    name = instruction.form.mnemonic
+    match operands[1:] if name in ("subs", "adds") else operands:
+        case (General() as one, General() | Shifted() | Extended() | Immediate() as two, *_) if name in _OF_FLAGS:
+            element = one.type
+            apart = [element.wrap(one.value - two.value * _OF_FLAGS[name])]
+        case (_, Vector() | Scalar() as first, Vector() | Scalar() | Immediate() as second) if name in _OF_LANES:
+            element = Int(first.bits, signed=False)
+            both = zip(first.lanes(False, first.count), second.lanes(False, first.count), strict=True)
+            apart = [element.wrap(a - b) for a, b in both]
+        case _:
+            return {}
+    ends: Mapping[Edge, int] = {"equal": 0, "one more": 1, "one less": element.high}
+    return {edge: tuple(lane.equals(end) for lane in apart) for edge, end in ends.items()}
 
 
 def _is_of_flags(index: Lane) -> bool:
