@@ -115,7 +115,7 @@ def test_of_five_lines_none_is_told_and_of_five_repairs_three() -> None:
     assert len(fault(lines, changes[:4]).lines) == 4
     found = fault(lines, changes)
     assert found.lines == found.inlined == ()
-    assert found.repairs == (*["add w8, w8, w1 otherwise"] * 3, "2 more")
+    assert found.repairs == (*(f"add w8, w8, w1 otherwise at f.c:{line}" for line in (2, 3, 4)), "2 more")
     assert len(fault(lines, changes[:3]).repairs) == 3
     (both,) = fault(lines, [[change(lines, 1), change(lines, 2)]]).repairs
     assert both == "add w8, w8, w1 otherwise and add w8, w8, w1 otherwise"
@@ -260,6 +260,17 @@ def test_a_step_that_was_left_out_may_have_to_be_on_the_next_line_that_takes_the
     assert told(code, 1, STEP, Beside(is_bounded=True)) == [2, 4]
     named_so = replace(change(code, 1, STEP), says="with what bounded.c:9 keeps")
     assert fault(code, [[named_so]]).lines == ("f.c:2",)
+
+
+def test_a_variable_that_was_left_out_of_a_sum_may_be_missing_in_any_addend() -> None:
+    code = (("nop", 1), ("mul w9, w0, w1", 2), ("add w8, w9, w2", 3), ("asr w7, w8, #2", 4))
+    assert told(code, 2, MISSING, Beside(before=x(8), is_more=True)) == [3, 4, 2]
+    assert told(code, 2, MISSING) == [3, 4]
+
+
+def test_what_a_wider_sum_adds_up_may_lack_it_but_not_what_it_widens() -> None:
+    code = (("nop", 1), ("mul v1.4s, v0.4s, v0.4s", 2), ("xtn v2.4h, v0.4s", 3), ("saddw v1.4s, v1.4s, v2.4h", 4))
+    assert told(code, 3, MISSING, Beside(before=Place("v", 1), is_more=True)) == [4, 2]
 
 
 MADE = (("nop", 1), ("mul w8, w0, w1", 2), ("mul w9, w1, w1", 3), ("add w8, w8, w9", 4), ("asr w8, w8, #2", 5),

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 import pytest
 
 from isa.instruction import Instruction
-from sim.check.repair.alternative import FOLLOWS, STEP, Alternative
+from isa.lane import Place
+from sim.check.repair.alternative import FOLLOWS, NOTHING, STEP, Alternative, Beside
 from sim.check.repair.steps import ELEMENTS, with_body
 from sim.check.repair.variables import (
     BESIDE,
@@ -199,6 +200,13 @@ def test_a_variable_may_have_been_left_out_of_a_result(one: int, more: int) -> N
         for says, combined in COMBINED.items()
     }
     assert set(numbers([*found], state(x8=one % 2**32, x15=more % 2**32))) == expected
+
+
+def test_what_a_variable_is_added_to_may_lack_it_in_each_of_its_addends() -> None:
+    found = [*left_out_variables(CODE, at("add w16, w8, w15"), [])]
+    sums = {one.says.partition(" what ")[0] for one in found if one.beside == Beside(Place("x", 16), is_more=True)}
+    assert sums == {"plus", "minus"}
+    assert {one.beside for one in found} == {NOTHING, Beside(Place("x", 16), is_more=True)}
 
 
 def test_a_variable_of_minus_one_has_a_negative_sign() -> None:

@@ -18,7 +18,8 @@ class Beside(NamedTuple):
 
     `before` is the register that holds another number before the instruction, which then is as it was: what made that
     number may be at fault as well.  Where that other number is the old one and a constant more, `is_more`, the constant
-    may have been left out of any of the addends that the number is a sum of; of a 0, of any sum behind.
+    may have been left out of any of the addends that the number is a sum of; of a 0, of any sum behind.  So may a
+    variable: of what is `MISSING`, `before` is where the result is.
 
     `calls` are the addresses of the calls of its function for which alone it is another instruction: then these are at
     fault, and not the function.  `table` is where the data were written that hold another number: they are at fault, or

@@ -15,7 +15,7 @@ FAULT_PLACE: Final = re.compile(r".+:\d+|.+\+0x[0-9a-f]+")
 class FaultLines:
     """The source lines of a fault: it is on the one, or on one of several; none where that cannot be told.
 
-    It cannot be told either where there are `repairs` on more lines than a person looks through.
+    It cannot be told either where there are `repairs` on more lines than a person looks through: each says where it is.
     `repairs` says after which changes of the code every lane was right, each as "INSTRUCTION as INSTRUCTION" or in
     words, none where only the lines are known; `instruction` is the first one that was changed; `build` are the flags
     of the build on which they were tried; `addresses` say where the changes are in code without source lines, such as

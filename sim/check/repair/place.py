@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from isa.instruction import Instruction
 from isa.lane import Place
-from isa.operands import General
+from isa.operands import General, Vector
 from sim.call.guards.findings import IN_FRONT
 from sim.call.kernel_image import open_kernel
 from sim.check.check import Job
@@ -42,6 +42,8 @@ _SUMS: Final = ("add", "adds", "sub", "subs", "neg", "negs", "sxtw", "uxtw", "du
 """What passes a constant on that is more in one of its operands,"""
 _ADDED_TO: Final = ("madd", "msub", "smaddl", "smsubl", "umaddl", "umsubl")
 """and what does so in the last one."""
+_WIDER_SUM: Final = re.compile("[su](?:add|sub)w2?")
+"""What does so in the first one."""
 _IMMEDIATE: Final = re.compile(r"#(-?(?:0x[0-9a-f]+|\d+))")
 DEEPEST: Final = 3
 """Functions that call each other which are gone through from a changed one up."""
@@ -110,8 +112,11 @@ def fault_of_build(
     lines = tuple(dict.fromkeys(line for repair in repairs for line in suspects.of(repair)))
     told = []
     for repair in repairs:
-        words = ((code.with_targets(str(change)), code.told(change.pc)) for change in repair.changes)
-        told.append(" and ".join(text + (f" ({variables})" if variables else "") for text, variables in words))
+        words = []
+        for change in repair.changes:
+            variables, place = code.told(change.pc), f" at {code.line(change.pc)}" if len(lines) > MOST else ""
+            words.append(code.with_targets(str(change)) + (f" ({variables})" if variables else "") + place)
+        told.append(" and ".join(words))
     more = [f"{len(told) - TOLD} more"] if len(told) > TOLD else []
     first = code.with_targets(repairs[0].changes[0].original.text) if repairs else ""
     changed = dict.fromkeys(code.address(repair.changes[0].pc) for repair in repairs[:TOLD])
@@ -199,9 +204,11 @@ class _Lines:
         if _may_be_behind(change):
             users = [self._code.line(user) for user in self._code.users(change.pc)]
             yield from users[:1] if self._moved.isdisjoint(users) else ()
-        if change.beside.before is not None:
-            made = self._addends if change.beside.is_more else self._makers
-            yield from made(change.pc, change.beside.before)
+        if change.beside.before is not None and change.beside.is_more:
+            behind = WORD_BYTES if change.rank == MISSING else 0
+            yield from self._addends(change.pc + behind, change.beside.before)
+        elif change.beside.before is not None:
+            yield from self._makers(change.pc, change.beside.before)
 
     def _makers(self, pc: int, register: Place) -> Iterator[str]:
         """The line that made what a register holds there; those of both addends, of a sum on the same line."""
@@ -362,6 +369,9 @@ def _may_be_behind(change: Alternative) -> bool:
 def _addends_of(instruction: Instruction) -> Sequence[Place]:
     """The registers of which an instruction passes on what is more in them."""
     name, places = instruction.form.mnemonic, instruction.places_read
+    if _WIDER_SUM.fullmatch(name):
+        first = operands_of(instruction)[1]
+        return [first.place] if isinstance(first, Vector) else []
     if name in _ADDED_TO:
         last = operands_of(instruction)[-1]
         return [last.place] if isinstance(last, General) else []

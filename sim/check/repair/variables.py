@@ -15,7 +15,7 @@ from isa.instruction import Form
 from isa.lane import U64, Int, Lane, Load, Memory, Place, Write, load, maximum, minimum, read, rebuilt, select
 from isa.operands import General, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
-from sim.check.repair.alternative import MISSING, NEAR, STEP, Alternative
+from sim.check.repair.alternative import MISSING, NEAR, NOTHING, STEP, Alternative, Beside
 from sim.check.repair.code import Access, ExecutedCode
 from sim.check.repair.steps import ELEMENTS, Change, computes, operands_of, with_body, with_results
 
@@ -248,7 +248,8 @@ def left_out_variables(code: ExecutedCode, pc: int, reached: Collection[int]) ->
             combined = _with(says, slot, of_one)
             for bits in (0,) if access is None or isinstance(target, General) else ELEMENTS:
                 changed = with_body(instruction, with_results(instruction.form, combined, bits))
-                yield Alternative(pc, MISSING, instruction, changed, f"{says} {code.kept(made)}")
+                beside = Beside(target.place, is_more=True) if says in ("plus", "minus") else NOTHING
+                yield Alternative(pc, MISSING, instruction, changed, f"{says} {code.kept(made)}", beside)
 
 
 def _unsigned(lane: Lane, element: Int) -> Lane:
