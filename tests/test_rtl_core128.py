@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rtl_models.cores.core128.calls import core_call, verdict_of
-from rtl_models.cores.core128.comparison import differences, emulator_differences
+from rtl_models.cores.core128.comparison import differences, emulator_differences, expected_cycles
 from rtl_models.cores.core128.configuration import Core128, NotBuildable, configurations
 from rtl_models.cores.core128.decoder import classes_of
 from rtl_models.cores.core128.design import NO_REGISTER, PC_REGISTER, Core128Program, Core128Run, simulate, simulator
@@ -354,11 +354,34 @@ def test_a_core_that_the_hardware_cannot_be_is_refused() -> None:
     for other, says in (
         (core.with_latency(name, "2.5"), "whole numbers of cycles"),
         (core.with_uses(name, "LANE*32"), "taken for 31 cycles at most"),
+        (core.with_parameter("taken_branch_interval", "1.5"), "whole numbers of cycles"),
+        (core.with_parameter("taken_branch_interval", 0), "a cycle or more"),
+        (core.with_parameter("taken_branch_interval", 33), "follows in 32, at most"),
+        (core.with_parameter("writeback", 0), "a cycle or more"),
+        (core.with_parameter("writeback", 17), "moves in 16 cycles"),
+        (core.with_latency(name, 0), "a cycle or more"),
+        (core.with_parameter("address_delay", 1), "has no address_delay"),
+        (core.with_uses(name, "MEM"), "has other pipes"),
     ):
         with pytest.raises(NotBuildable, match=says):
             Core128(core=other).parameters(all_rows())
     with pytest.raises(NotBuildable, match="forwarding from a store"):
         Core128(core=slow).parameters(all_rows())
+
+
+@pytest.mark.slow
+def test_a_call_has_the_cycles_that_it_takes_on_the_slowest_core() -> None:
+    core = load_core("lane128").with_parameter("taken_branch_interval", 32)
+    for name in classes_of(all_rows()):
+        if core.timing(name).uses:
+            (use,) = core.timing(name).uses
+            core = core.with_uses(name, f"{use.pipes[0]}*31")
+    Core128(core=core).parameters(all_rows())
+    kernel = built_in_kernel("quantized_multiplier")
+    image = open_kernel(kernel, kernel.sources[0], "-O2", *kernel.flags)
+    call = core_call(image, kernel, typical_arguments(kernel, None, 1), 1)
+    last = max(expected_cycles(call.due.steps, core)[1])
+    assert 16 * len(call.due.steps) < last < call.program.cycles
 
 
 @pytest.mark.slow

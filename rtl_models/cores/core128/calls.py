@@ -8,6 +8,7 @@ from pathlib import Path
 
 from isa.evaluate.exact import QC
 from rtl_models.cores.core128.comparison import ExpectedRun, differences
+from rtl_models.cores.core128.configuration import SLOWEST
 from rtl_models.cores.core128.design import FLAGS_REGISTER, PC_REGISTER, Core128Program, simulate
 from rtl_models.cores.core128.rows import row_of
 from sim.call.caller import RETURN_ADDRESS, Call, Caller
@@ -21,8 +22,6 @@ from sim.toolchain.image import Image
 
 _SPARE: int = 64
 """Cycles that a call may take longer than its instructions one after the other would."""
-_SLOWEST: int = 16
-"""Cycles that an instruction takes at most."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def core_call(image: Image, kernel: Kernel, arguments: Inputs, seed: int, limit:
         saturated.append(bool(machine.fpsr & QC))
     program = Core128Program(
         code_base=base, code=words, data=data, registers=registers,
-        stop=machine.pc if not refused else RETURN_ADDRESS, cycles=_SLOWEST * len(steps) + _SPARE,
+        stop=machine.pc if not refused else RETURN_ADDRESS, cycles=SLOWEST * len(steps) + _SPARE,
     )  # fmt: skip
     after = {at: machine.memory.read(at, size) for at, size in places.items()}
 

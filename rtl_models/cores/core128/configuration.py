@@ -19,6 +19,12 @@ DEPTH: Final = 17
 """Stages: a latency is at most one less."""
 MOST_OCCUPIED: Final = 31
 """Cycles, in five bits."""
+SLOWEST: Final = 32
+"""Cycles from an instruction to the next, at most: those between taken branches, one less in five bits."""
+_NOT_THERE: Final = (
+    "address_delay", "shifted_delay", "structure_writeback_slots", "store_data_late", "unaligned_bytes",
+)  # fmt: skip
+"""Parameters of a core whose rules the hardware has not."""
 
 
 class NotBuildable(LanewiseError):
@@ -46,11 +52,7 @@ class Core128:
             )
         if max(int(core.timing(name).latency) for name in names) >= DEPTH:
             raise NotBuildable(f"a latency is at most {DEPTH - 1} cycles")
-        occupied = [sum(use.cycles for use in core.timing(name).uses) for name in names]
-        if max(occupied) > MOST_OCCUPIED:
-            raise NotBuildable(f"a pipe is taken for {MOST_OCCUPIED} cycles at most")
-        if any(cycles % 1 for cycles in (*occupied, *(core.timing(name).latency for name in names))):
-            raise NotBuildable("latencies, and how long pipes are taken, are whole numbers of cycles")
+        _check(core, names)
         if min(loads) < 2 or max(core.store_forward_scalar, core.store_forward_vector) > min(loads) + 1:
             raise NotBuildable(
                 "a load takes 2 cycles or more, and forwarding from a store not longer than the next one"
@@ -100,3 +102,29 @@ def _changed(
         core, classes=classes, writeback=base, taken_branch_interval=Fraction(taken),
         store_forward_scalar=Fraction(3), store_forward_vector=Fraction(3),
     )  # fmt: skip
+
+
+def _check(core: Core, names: Sequence[str]) -> None:
+    """Raises NotBuildable where these classes, or what becomes of all instructions, is not as the hardware has it."""
+    timings, own = [core.timing(name) for name in names], load_core("lane128")
+    occupied = [sum(use.cycles for use in timing.uses) for timing in timings if timing.uses]
+    latency = [timing.latency for timing in timings]
+    accumulate = [timing.accumulate for timing in timings if timing.accumulate is not None]
+    if max(occupied) > MOST_OCCUPIED:
+        raise NotBuildable(f"a pipe is taken for {MOST_OCCUPIED} cycles at most")
+    if any(cycles % 1 for cycles in (*occupied, *latency, *accumulate, core.taken_branch_interval)):
+        raise NotBuildable("latencies, and how long pipes and branches are taken, are whole numbers of cycles")
+    if min(*occupied, *latency, core.writeback, core.taken_branch_interval) < 1:
+        raise NotBuildable("a result, a pipe, a base that moves and a taken branch take a cycle or more")
+    if core.writeback >= DEPTH or core.taken_branch_interval > SLOWEST:
+        raise NotBuildable(f"a base moves in {DEPTH - 1} cycles, a taken branch follows in {SLOWEST}, at most")
+    if there := [name for name in _NOT_THERE if getattr(core, name)]:
+        raise NotBuildable(f"it has no {', '.join(there)}")
+    if others := [name for name in names if _rules(core.timing(name)) != _rules(own.timing(name))]:
+        raise NotBuildable(f"{others[0]!r} has other pipes, slots, groups or merging than on lane128")
+
+
+def _rules(timing: ClassTiming) -> tuple[object, ...]:
+    """What a class has besides its cycles."""
+    uses = [(use.pipes, use.start) for use in timing.uses]
+    return uses, timing.slots, timing.first, timing.group, timing.merges, timing.merge

@@ -15,6 +15,7 @@ from isa.instruction import Instruction, Pattern
 from isa.lane import Place
 from isa.table import UnknownInstruction
 from rtl_models.cores.core128.comparison import ExpectedRun, prepare
+from rtl_models.cores.core128.configuration import SLOWEST
 from rtl_models.cores.core128.design import ERRORS, FLAGS_REGISTER, PC_REGISTER, Core128Program
 from rtl_models.cores.core128.rows import FIELDS, CoreRow, FieldName, all_rows, row_of, with_bits
 from rtl_models.cores.core128.units import GROUPS, units_of
@@ -37,8 +38,6 @@ KEPT: Final = (*FAR.values(), OFFSET, *BASES)
 """What only the base of an access is written to."""
 POOL: Final = 48
 """Words of a row: what is new takes Python far longer than what was executed before."""
-_CYCLES: Final = 40
-"""That an instruction takes at most."""
 _EDGES: Final = (
     0,
     1,
@@ -246,7 +245,7 @@ def _random_run(rng: Random, words: RandomWords, length: int) -> RandomRun:
             step()
         if error != "fetch":
             put(_wrong(error, machine, words, rng))
-    made = Core128Program(CODE_BASE, bytes(code), {DATA_BASE: data}, registers, stop, _CYCLES * (len(steps) + 4))
+    made = Core128Program(CODE_BASE, bytes(code), {DATA_BASE: data}, registers, stop, SLOWEST * (len(steps) + 4))
     return RandomRun(made, ExpectedRun(steps, saturated, {DATA_BASE: machine.memory.read(DATA_BASE, BYTES)}, error))
 
 
