@@ -288,6 +288,16 @@ def test_where_no_design_fits_the_exit_code_is_2(tools: Callable[..., list[int]]
     assert (run.exit_code, "nextpnr places none of the designs" in run.stderr) == (2, True)
 
 
+def test_a_design_of_which_nothing_is_left_is_not_placed(
+    tools: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where its results are constants nextpnr reports no clock."""
+    seeds = tools()
+    monkeypatch.setattr(figures, "synthesize", lambda design, directory: Size(0, 0, 0, 0))
+    run = synthesized("srshl", "--lanes", "4")
+    assert (run.exit_code, seeds, "nothing is left of it but wires" in run.stdout) == (2, [], True)
+
+
 def test_what_yosys_refuses_is_named_with_its_message(
     tools: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

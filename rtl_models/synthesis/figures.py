@@ -19,6 +19,7 @@ from rtl_models.tools.scratch import scratch_folder
 from rtl_models.tools.yosys import yosys_version
 from sim.toolchain.kept import write_whole
 
+_NOTHING: Final = "nothing is left of it but wires and constants, which have no clock"
 _HELD: Final = "waiting for another process that synthesizes; what it finishes is kept and not made again here"
 
 
@@ -91,7 +92,7 @@ def _made(design: Design, clock: int, seeds: Sequence[int]) -> Iterator[tuple[in
         for seed in seeds:
             placement: PlacedDesign | str
             try:
-                placement = place_and_route(NETLIST, scratch, clock, seed)
+                placement = place_and_route(NETLIST, scratch, clock, seed) if any(size) else _NOTHING
             except Unplaced as refusal:
                 placement = str(refusal)
             yield seed, {"size": size, "placement": placement}
