@@ -52,11 +52,20 @@ def test_a_kernel_with_a_tail_runs_at_each_level() -> None:
     assert all(one["agrees"] and not one["refused"] for one in found.values())
 
 
-def test_what_was_given_is_looked_at_before_a_simulator_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("nonsense",), "'nonsense' is no kernel"),
+        (("mine.c", "halve", "-7", "--length", "9"), "--length is for a built-in kernel or a kernel file"),
+    ],
+)
+def test_what_was_given_is_looked_at_before_a_simulator_is_built(
+    arguments: tuple[str, ...], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """To build one takes a minute."""
     monkeypatch.setattr("rtl_models.command.run.simulator", lambda *_, **__: pytest.fail("a simulator is built"))
-    result = run("nonsense")
-    assert (result.exit_code, "'nonsense' is no kernel" in result.stderr) == (USAGE, True)
+    result = run(*arguments)
+    assert (result.exit_code, says in result.stderr) == (USAGE, True), result.stderr
 
 
 @rtl

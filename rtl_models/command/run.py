@@ -43,7 +43,7 @@ def run(
         list[str] | None, typer.Argument(help="Its arguments in order, as lanewise run takes them.")
     ] = None,
     opt: Annotated[str, typer.Option(help="Optimisation levels of a source.")] = "O2",
-    length: Annotated[int | None, typer.Option(min=1, help="Elements of a row of a built-in kernel.")] = None,
+    length: Annotated[int | None, typer.Option(min=1, help="Elements of a row of a kernel.")] = None,
     core: Annotated[str, typer.Option(help="The core of sim.timing that core128 is built as.")] = "lane128",
     seed: Annotated[int, typer.Option(min=0, help="Of what the caller does not define, and of a kernel's inputs.")] = 1,
     limit: Annotated[int, typer.Option(min=1, help="Instructions that a call may take.")] = MAX_INSTRUCTIONS,
@@ -90,6 +90,8 @@ def _calls(
             for flag in flags:
                 yield RunCall(f"{source.name} {flag}", open_kernel(kernel, source, flag, *kernel.flags), kernel, values)
         return
+    if length is not None:
+        fail(f"--length is for a built-in kernel or a kernel file, and {symbol!r} is a function of {what}")
     for flag in flags:
         name, image, prototype = open_function(Path(what), symbol, (flag,))
         signature, given = read_arguments(prototype.signature, texts)
