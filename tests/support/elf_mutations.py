@@ -161,7 +161,10 @@ def read(path: Path) -> None:
     elif content[16:18] == b"\1\0":  # ET_REL
         defined_globals(path, content)
     else:
-        image = resolved(relocated(Image.read(path), lambda names: dict.fromkeys(names, 0)))
+        image = Image.read(path)
+        if content[16:18] == b"\3\0" and image.segments[0].address == 0:  # ET_DYN
+            image = image.moved(0x10000)
+        image = resolved(relocated(image, lambda names: dict.fromkeys(names, 0)))
         map_image(Machine().memory, image)
         with suppress(ImageError):
             function_signature(image, "kernel")

@@ -40,10 +40,7 @@ class GdbClient:
     def body(self) -> str:
         """The body of the next packet."""
         while b"#" not in self._bytes or len(self._bytes) < self._bytes.index(b"#") + 3:
-            data = self.socket.recv(1 << 16)
-            if not data:
-                raise EOFError
-            self._bytes += data
+            self._receive()
         end = self._bytes.index(b"#") + 3
         packet, self._bytes = self._bytes[:end], self._bytes[end:]
         assert framed_again(packet) == packet
@@ -51,9 +48,16 @@ class GdbClient:
 
     def _take(self, count: int) -> bytes:
         while len(self._bytes) < count:
-            self._bytes += self.socket.recv(1 << 16)
+            self._receive()
         taken, self._bytes = self._bytes[:count], self._bytes[count:]
         return taken
+
+    def _receive(self) -> None:
+        """More bytes.  Raises EOFError where the server has gone."""
+        data = self.socket.recv(1 << 16)
+        if not data:
+            raise EOFError
+        self._bytes += data
 
     def close(self) -> None:
         self.socket.close()

@@ -116,11 +116,11 @@ def placed_otherwise(
             left, right = (q - _zero(one) for q, one in zip(numbers, tensors, strict=False))
             a, b, y = (_scale(one) for one in tensors)
             if layer.operator == "SUB":
-                by = _one_off(rescaling_of((a, b, y), LEFT_SHIFTS[8], derive_tflite), off)
+                by = one_off(rescaling_of((a, b, y), LEFT_SHIFTS[8], derive_tflite), *off)
                 return add_rescaled(left, right, by, LEFT_SHIFTS[8], rescale, subtracts=True) + np.int64(_zero(output))
             single = np.float32(a) / np.float32(y), np.float32(a) * np.float32(b) / np.float32(y)
             left, right = np.broadcast_arrays(left, right)
-            return prelu(left, right, _one_off(factors_of(*map(float, single)), off), rescale) + _zero(output)
+            return prelu(left, right, one_off(factors_of(*map(float, single)), *off), rescale) + _zero(output)
         case "RESIZE_BILINEAR":
             name = "bilinear_in_10_bits_ties_up" if rounds_once else "bilinear_in_10_bits"
             rows, columns = numbers[1].tolist()
@@ -137,8 +137,8 @@ def placed_otherwise(
     raise NotImplementedError(layer.operator)
 
 
-def _one_off(factors: Any, off: tuple[int, int]) -> Any:
-    by, which = off
+def one_off(factors: Any, by: int, which: int) -> Any:
+    """Factors of which one has a multiplier that is so much larger."""
     name = factors._fields[which]
     one = getattr(factors, name)
     return factors._replace(**{name: one._replace(multiplier=one.multiplier + by)})

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sim.golden.layers import hard_swish, leaky_relu, mean, softmax
 from sim.golden.scaling import double_rounding, single_rounding
 from sim.models.network import Network, NetworkLayer, TensorScale
+from support.planted_elements import one_off
 from support.tflite_models import ModelWriter
 
 SHAPE = (7, 4, 4, 16)
@@ -102,7 +103,7 @@ def made_by_function(
         case "LEAKY_RELU":
             return _leaking(x, from_, to, np.float32(layer.options["Alpha"]), fault) + to.zero_point
         case "HARD_SWISH":
-            by = _one_off(hard_swish.factors_of(from_.scales[0], to.scales[0]), fault)
+            by = one_off(hard_swish.factors_of(from_.scales[0], to.scales[0]), fault.by, fault.which)
             if fault.other:  # all of them in whole vectors
                 return hard_swish.hard_swish_by_vector(x, from_.zero_point, by, to.zero_point)
             return hard_swish.hard_swish(x, from_.zero_point, by, to.zero_point)
@@ -124,7 +125,8 @@ def _leaking(x: npt.NDArray[Any], from_: TensorScale, to: TensorScale, alpha: np
         return leaky_relu.leaky_relu_of_8_bits(
             x, from_.zero_point, leaky_relu.factors_of_8_bits(scale, of_output, alpha)
         )
-    by = _one_off(leaky_relu.factors_of(float(scale / of_output), float(scale * alpha / of_output)), fault)
+    factors = leaky_relu.factors_of(float(scale / of_output), float(scale * alpha / of_output))
+    by = one_off(factors, fault.by, fault.which)
     rescale = single_rounding if fault.other == "single_rounding" else double_rounding
     return leaky_relu.leaky_relu(x, from_.zero_point, by, rescale)
 
@@ -145,9 +147,3 @@ def _normalizing(x: npt.NDArray[Any], by: softmax.SoftmaxScales, zero: int, faul
     else:
         made = (softmax.in_fixed_point if fault.other else softmax.by_table)(x, by, zero, units=fault.by)
     return np.asarray(made["output"], np.int64)
-
-
-def _one_off(factors: Any, fault: Planted) -> Any:
-    name = factors._fields[fault.which]
-    one = getattr(factors, name)
-    return factors._replace(**{name: one._replace(multiplier=one.multiplier + fault.by)})

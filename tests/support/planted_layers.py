@@ -26,6 +26,7 @@ from support.planted_elements import (
     MULTIPLIERS,
     ONLY_TWO_ROUNDINGS,
     fifty_other_layers,
+    one_off,
     placed_otherwise,
     zero_points_of,
 )
@@ -198,9 +199,7 @@ def added(made: Added, is_rounding: bool, by: int, which: int) -> npt.NDArray[np
     """TFLite's addition, of double rounding in every convention: one of its multipliers off, or by single rounding."""
     a, b, output = made.scales
     rescaling = rescaling_of((float(a.scales[0]), float(b.scales[0]), float(output.scales[0])), 20, derive_tflite)
-    name = rescaling._fields[which]
-    one = getattr(rescaling, name)
-    rescaling = rescaling._replace(**{name: one._replace(multiplier=one.multiplier + by)})
+    rescaling = one_off(rescaling, by, which)
     left, right = made.a.astype(np.int64) - a.zero_point, made.b.astype(np.int64) - b.zero_point
     rounding = single_rounding if is_rounding else double_rounding
     return add_rescaled(left, right, rescaling, LEFT_SHIFTS[8], rounding).astype(np.int64) + output.zero_point

@@ -16,9 +16,7 @@ TYPES = {name.lower(): value for name, value in vars(tflite.TensorType).items() 
 VERSIONS = {"CONV_2D": 3, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 4}
 VERSIONS |= dict.fromkeys(("ADD", "MAX_POOL_2D", "LOGISTIC", "TANH", "LEAKY_RELU", "SOFTMAX", "MEAN"), 2)
 VERSIONS |= dict.fromkeys(("PAD", "CONCATENATION", "TRANSPOSE", "SLICE", "STRIDED_SLICE", "MAXIMUM", "MINIMUM"), 2)
-VERSIONS |= dict.fromkeys(
-    ("SUB", "SPLIT", "SPLIT_V", "RESIZE_BILINEAR", "TRANSPOSE_CONV", "BATCH_MATMUL", "ABS", "UNPACK"), 3
-)
+VERSIONS |= dict.fromkeys(("SUB", "SPLIT", "SPLIT_V", "RESIZE_BILINEAR", "TRANSPOSE_CONV", "BATCH_MATMUL", "UNPACK"), 3)
 VERSIONS |= {"GATHER": 5}
 VERSIONS |= dict.fromkeys(("ABS", "L2_NORMALIZATION"), 2)
 VERSIONS |= dict.fromkeys(("RELU", "RELU6", "PACK", "RESIZE_NEAREST_NEIGHBOR"), 2)
