@@ -83,7 +83,7 @@ async def frames_with_their_settings(dut: Any, pauses: float) -> None:
 
 @cocotb.test(timeout_time=PATIENCE, timeout_unit="step")
 async def registers(dut: Any) -> None:
-    """What is written is read, many transactions at once; part of a word is refused; STATUS has what is illegal."""
+    """What is written is read, many times in turn; part of a word is refused; STATUS has what is illegal."""
     buses = Buses(dut, cocotb.RANDOM_SEED, 0.3)
     await buses.reset()
     for value in np.random.default_rng(cocotb.RANDOM_SEED).integers(0, 32, 50):

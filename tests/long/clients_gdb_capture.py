@@ -120,6 +120,7 @@ class Debugged:
         command = ["qemu-aarch64", "-L", prefix, "-g", str(socket), str(program), *arguments]
         self.qemu = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         while not socket.exists():
+            assert self.qemu.poll() is None, "qemu has ended"
             time.sleep(0.02)
         self._start = ["-ex", f"set sysroot {prefix}", "-ex", f"target remote {socket}", str(program)]
 

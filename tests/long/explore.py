@@ -36,6 +36,8 @@ def explored(seed: int, tests: Sequence[str]) -> int:
     print(f"seed {seed}", flush=True)
     command = [sys.executable, "-m", "pytest", "--numprocesses=auto", *options(seed), *tests]
     status = subprocess.run(command).returncode
+    if status < 0:  # by a signal, of which a shell says as much
+        return 128 - status
     if status == FAILED:
         print(f"reproduce: .venv/bin/python -m pytest {' '.join(options(seed))} {' '.join(map(shown, tests))}")
     return status

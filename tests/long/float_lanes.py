@@ -21,9 +21,10 @@ def main() -> int:
     parser = parser_of(__doc__)
     parser.add_argument("seed", nargs="?", type=int, default=1)
     seed, lanes = parser.parse_args().seed, FloatLanes()
-    products = [lambda part: lanes.fmla(seed * PARTS + part, PRODUCTS // PARTS)]
-    numbers = [lambda part: lanes.to_byte(part * (NUMBERS // PARTS), NUMBERS // PARTS)]
-    agree = [told("fmla_byte", products[0]), told("float_to_byte", numbers[0])]
+    agree = [
+        told("fmla_byte", lambda part: lanes.fmla(seed * PARTS + part, PRODUCTS // PARTS)),
+        told("float_to_byte", lambda part: lanes.to_byte(part * (NUMBERS // PARTS), NUMBERS // PARTS)),
+    ]
     return 0 if all(agree) else 1
 
 

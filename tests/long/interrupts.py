@@ -135,9 +135,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=randrange(1 << 32))
     parser.add_argument("--only", default="", help="commands whose name has this part")
     options = parser.parse_args()
+    chosen = {name: words for name, words in COMMANDS.items() if options.only in name}
+    if not chosen:
+        parser.error(f"no command has {options.only!r} in its name: {', '.join(COMMANDS)}")
     print(f"seed {options.seed}", flush=True)
     random, told = Random(options.seed), Counter[str]()
-    chosen = {name: words for name, words in COMMANDS.items() if options.only in name}
     wrong = sent = 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

@@ -72,7 +72,7 @@ def measure(name: str, words: list[str], folder: Path) -> list[str]:
     corpus, wrong, took = CORPORA[name], list[str](), list[float]()
     met, of, blamed = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
     for planted in corpus.kernels():
-        if not any(word in f"{name}, {planted.title}" for word in words or ("",)):
+        if not is_wanted(f"{name}, {planted.title}", words):
             continue
         start, kind = process_time(), planted.kind or "correct"
         outcome = outcome_of(planted, folder)
@@ -106,13 +106,21 @@ def measure(name: str, words: list[str], folder: Path) -> list[str]:
     return wrong
 
 
+def is_wanted(title: str, words: list[str]) -> bool:
+    """Whether a title has one of the words; without words, all."""
+    return not words or any(word in title for word in words)
+
+
 def main() -> int:
     parser = parser_of(__doc__)
     parser.add_argument("words", nargs="*", metavar="word")
     words = parser.parse_args().words
+    titles = [f"{name}, {planted.title}" for name, corpus in CORPORA.items() for planted in corpus.kernels()]
+    if not any(is_wanted(title, words) for title in titles):
+        parser.error(f"no kernel has one of these words: {', '.join(words)}")
     with TemporaryDirectory() as folder:
         wrong = [title for name in CORPORA for title in measure(name, words, Path(folder))]
-    print(*(f"WRONG {title}" for title in wrong), sep="\n")
+    print(*(f"WRONG {title}" for title in wrong), sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0
 
 

@@ -81,7 +81,7 @@ def main() -> int:
     print(f"-{level.removeprefix('-')}: the faulty line is on the way of {have} of {wrong} wrong lanes,")
     print(f"in {counted[AT_O0]} by the lines at -O0 alone, where {answers[AT_O0, False]} have no instruction;")
     print(f"of the {counted[OFF]} others {answers[OFF, False]} have none; {counted[RIGHT]} kernels have no wrong lane")
-    return 1 if have < ENOUGH * wrong else 0
+    return 1 if have < ENOUGH * wrong or not wrong else 0
 
 
 if __name__ == "__main__":

@@ -74,9 +74,8 @@ def mutants_of(area: str) -> list[Mutant]:
 
 def drawn(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
     """So many of them by the seed, in the order of the modules; a change elsewhere in a module draws no others."""
-    chosen = set(sorted(mutant.name for mutant in mutants) if count >= len(mutants) else ())
     ranked = sorted(mutants, key=lambda mutant: hashlib.sha256(f"{seed} {mutant.name}".encode()).digest())
-    chosen |= {mutant.name for mutant in ranked[:count]}
+    chosen = {mutant.name for mutant in ranked[:count]}
     return [mutant for mutant in mutants if mutant.name in chosen]
 
 
