@@ -1,4 +1,4 @@
-/* built from source/ by make page: 29c42b51a5ff7ff8a2848e3681219159a29e355f12e4ce2fd4eceb83b17ce574 */
+/* built from source/ by make page: fd8b5c909ba9fff649d1332caa58c3878c935dfb8a11af3498091317c7f4dfb2 */
 
 // src/data.ts
 var MEMORY = -1;
