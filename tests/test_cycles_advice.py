@@ -112,9 +112,20 @@ def test_pointers_and_counters_are_not_carried() -> None:
 def test_iterations_that_meet_in_memory_are_seen() -> None:
     apart = loop_of("ldr q1, [x0], #16", "str q1, [x1], #16", loads={0: 0x4000}, stores={1: 0x8000})
     behind = loop_of("ldr q1, [x0], #16", "str q1, [x1], #16", loads={0: 0x4000}, stores={1: 0x4010})
-    assert (meet(apart, 2), meet(behind, 2)) == (False, True)
+    assert (meet(apart, 2, 100), meet(behind, 2, 100)) == (False, True)
     advice = of_kind(tried_on(behind, small_core()), "interleave")[0]
     assert advice.condition == "if no iteration needs what another one stores"
+
+
+@pytest.mark.parametrize(("iterations", "meets"), [(10, False), (11, True)])
+@pytest.mark.parametrize("stride", [16, -16])
+def test_iterations_that_meet_late_are_seen(iterations: int, meets: bool, stride: int) -> None:
+    loaded = {0: 0x4000 + 10 * stride}  # each time, and stored in iteration 10
+    loop = loop_of("ldr q1, [x0]", "str q1, [x1]", loads=loaded, stores={1: 0x4000})
+    loop = replace(loop, strides=((0,), (stride,), (), ()))
+    assert meet(loop, 2, iterations) is meets
+    two = [one for one in tried_on(loop, small_core(), 99, iterations) if one.what.startswith("2 iterations at once")]
+    assert ["needs what another one stores" in one.condition for one in two] == [meets]
 
 
 @pytest.mark.parametrize(
@@ -383,14 +394,14 @@ def test_what_is_said_to_keep_results_keeps_them(change: Callable[[TriedCode], I
 def test_a_load_of_the_same_each_time_moves_before_the_loop() -> None:
     still = loop_of("ldr q1, [x0]", "add v2.4s, v2.4s, v1.4s", loads={0: 0x4000}, stride=0)
     moving = loop_of("ldr q1, [x0]", "add x0, x0, #16", loads={0: 0x4000})
-    assert [edit.condition for edit in loads_left_out(code_of(still))] == [""]
-    assert [edit.condition for edit in loads_left_out(code_of(moving))] == ["if v1 held it already"]
+    assert [edit.condition for edit in loads_left_out(code_of(still), 9)] == [""]
+    assert [edit.condition for edit in loads_left_out(code_of(moving), 9)] == ["if v1 held it already"]
 
 
 @pytest.mark.parametrize("stored", [0x3FF0, 0x4010])
 def test_a_store_just_beside_what_is_loaded_leaves_it_the_same(stored: int) -> None:
     code = code_of(loop_of("ldr q1, [x0]", "str q2, [x3]", loads={0: 0x4000}, stores={1: stored}, stride=0))
-    assert [edit.condition for edit in loads_left_out(code)] == [""]
+    assert [edit.condition for edit in loads_left_out(code, 9)] == [""]
 
 
 @pytest.mark.parametrize(
@@ -398,7 +409,40 @@ def test_a_store_just_beside_what_is_loaded_leaves_it_the_same(stored: int) -> N
 )
 def test_a_load_that_may_change_stays_in_the_loop(other: str, stores: dict[int, int]) -> None:
     code = code_of(loop_of("ldr q1, [x0]", other, loads={0: 0x4000}, stores=stores, stride=0))
-    assert [edit.condition for edit in loads_left_out(code)] == ["if v1 held it already"]
+    assert [edit.condition for edit in loads_left_out(code, 9)] == ["if v1 held it already"]
+
+
+@pytest.mark.parametrize(("iterations", "condition"), [(16, ""), (17, "if v1 held it already")])
+@pytest.mark.parametrize("stride", [16, -16])
+def test_a_load_is_not_the_same_each_time_where_a_store_gets_to_it(
+    iterations: int, condition: str, stride: int
+) -> None:
+    loop = loop_of("ldr q1, [x0]", "str q2, [x3]", loads={0: 0x4000}, stores={1: 0x4000 - 16 * stride})
+    loop = replace(loop, strides=((0,), (stride,), (), ()))
+    assert [edit.condition for edit in loads_left_out(code_of(loop), iterations)] == [condition]
+    told = {one.condition for one in of_kind(tried_on(loop, small_core(), 99, iterations), "fewer loads")}
+    assert told == {condition}
+
+
+@pytest.mark.parametrize(
+    ("texts", "strides", "refused"),
+    [
+        (("ldrb w2, [x1], #1", "cbnz w2, #0x1000"), ((1,), ()), True),
+        (("ldr x2, [x1], #8", "add x5, x2, #1", "cbnz x5, #0x1000"), ((8,), (), ()), True),
+        (("cbnz x2, #0x1000", "ldr x2, [x1], #8", "cbnz x5, #0x1000"), ((), (8,), ()), False),
+        (("ldr x3, [x1], #8", "cbnz x1, #0x1000"), ((8,), ()), False),
+        (("ldr q2, [x1], #16", "subs x2, x2, #1", "cbnz x2, #0x1000"), ((16,), (), ()), False),
+        (("ldr x2, [sp, #8]", "cbnz x2, #0x1000"), ((0,), ()), False),
+    ],
+)
+def test_a_loop_that_ends_by_what_it_loads_on_its_way_is_not_unrolled(
+    texts: tuple[str, ...], strides: tuple[tuple[int, ...], ...], refused: bool
+) -> None:
+    stream = stream_of(*texts, loads={at: 0x4000 for at, moved in enumerate(strides) if moved})
+    loop = Loop(tuple(one._replace(taken=one.instruction.is_branch) for one in stream), strides)
+    told = {one.refused for one in of_kind(tried_on(loop, small_core()), "unroll")}
+    last, load = texts[-1], texts[0]
+    assert told == {f"{last!r} goes by what {load!r} loads: each iteration needs its own" if refused else ""}
 
 
 @pytest.mark.parametrize("texts", [("add x3, x3, #1", "eor x3, x3, x4"), ("eor x3, x3, x4", "add x3, x3, #1")])

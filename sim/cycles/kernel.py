@@ -17,7 +17,7 @@ from sim.timing.analysis.advice import advise as tried_changes
 from sim.timing.analysis.loop_report import uniform_loop
 from sim.timing.analysis.sweeps import alignment_sweep, cache_sweep
 from sim.timing.loops.bare_loop import body_in_file, loop_of_body
-from sim.timing.loops.found_loops import find_loops, hottest
+from sim.timing.loops.found_loops import Entry, find_loops, hottest
 from sim.timing.loops.loop import Loop
 from sim.timing.model.core import Core
 from sim.timing.model.stream import Executed
@@ -62,11 +62,12 @@ def advise(result: TimedResult) -> list[Advice]:
     tried.
     """
     core, stream = result.schedule.core, result.schedule.stream
-    hottest, loop = result.report.hottest, hottest_loop(stream)
+    hottest, entry = result.report.hottest, _longest_entry(stream)
+    loop = uniform_loop(stream, entry) if entry else None
     if result.loop:
         tried = tried_changes(result.loop.loop, core, result.loop.count)
-    elif loop and hottest:
-        tried = tried_changes(loop, core, hottest.iterations)
+    elif entry and loop and hottest:
+        tried = tried_changes(loop, core, hottest.iterations, len(entry.iterations))
     else:
         tried = tried_changes(stream, core)
     return [replace(one, what=result.told(one.what)) for one in tried]
@@ -95,5 +96,10 @@ def sweep(result: TimedResult, over: str) -> dict[int, int]:
 
 def hottest_loop(stream: Sequence[Executed]) -> Loop | None:
     """The loop in which a stream executes most, from its longest run; None without one, or if its iterations differ."""
+    entry = _longest_entry(stream)
+    return uniform_loop(stream, entry) if entry else None
+
+
+def _longest_entry(stream: Sequence[Executed]) -> Entry | None:
     loop = hottest(find_loops(stream))
-    return uniform_loop(stream, loop.longest) if loop else None
+    return loop.longest if loop else None

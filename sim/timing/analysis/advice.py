@@ -73,17 +73,17 @@ class Advice:
                 "saved": self.saved, "refused": self.refused}  # fmt: skip
 
 
-def advise(timed: Loop | Sequence[Executed], core: Core, times: int = 1) -> list[Advice]:
+def advise(timed: Loop | Sequence[Executed], core: Core, times: int = 1, in_a_row: int | None = None) -> list[Advice]:
     """Every change that was tried on code that runs so many times, what saves most first, then what cannot be made.
 
-    A loop is timed in its steady state, code without one as it stands; addresses stay what they were.  Raises
-    ValueError for a straight line that is too long to be tried.
+    A loop is timed in its steady state, code without one as it stands; addresses stay what they were, for `in_a_row`
+    iterations of a loop (`times`).  Raises ValueError for a straight line that is too long to be tried.
     """
     if not isinstance(timed, Loop) and len(timed) > LONGEST:
         raise ValueError(f"{len(timed):,} instructions without a loop of equal iterations: no change was tried")
     before = _cycles(timed, core)
     found = []
-    for kind, make, copies in _edits(timed, core):
+    for kind, make, copies in _edits(timed, core, times if in_a_row is None else in_a_row):
         refused, after = "", before
         try:
             what, condition, changed = make()
@@ -112,18 +112,18 @@ _Try = tuple[str, Callable[[], _Made], int]
 """A kind of change, what makes it, and how many iterations there are then in one; ValueError where it cannot be."""
 
 
-def _edits(timed: Loop | Sequence[Executed], core: Core) -> Iterator[_Try]:
+def _edits(timed: Loop | Sequence[Executed], core: Core, iterations: int) -> Iterator[_Try]:
     code = code_of(timed)
     if isinstance(timed, Loop):
         for copies in _COPIES:
             yield "unroll", partial(_unrolled, timed, copies), copies
         for copies in _COPIES:
-            yield "interleave", partial(_interleaved, timed, copies), copies
+            yield "interleave", partial(_interleaved, timed, copies, iterations), copies
     kinds: tuple[tuple[str, Callable[[TriedCode], Iterator[CodeEdit]]], ...] = (
         ("pair loads", pairs_of_loads),
         ("another instruction", fused),
         ("dot product", dot_products),
-        ("fewer loads", loads_left_out),
+        ("fewer loads", partial(loads_left_out, iterations=iterations)),
         ("sums apart", sums_apart),
     )
     for kind, make in kinds:
@@ -149,10 +149,10 @@ def _unrolled(loop: Loop, copies: int) -> _Made:
     return f"{copies} iterations in a row, counted and closed once", "", unrolled(loop, copies)
 
 
-def _interleaved(loop: Loop, copies: int) -> _Made:
+def _interleaved(loop: Loop, copies: int, iterations: int) -> _Made:
     kept = carried(loop)
     conditions = [f"if {', '.join(kept)} may be kept {copies} times, and put together in the end"] if kept else []
-    if meet(loop, copies):
+    if meet(loop, copies, iterations):
         conditions.append("if no iteration needs what another one stores")
     what = f"{copies} iterations at once, one instruction of each in turn, with registers of their own"
     return what, "; ".join(conditions), interleaved(loop, copies)

@@ -1,11 +1,13 @@
 """Variants of a loop that a programmer would try: unrolled, and interleaved with copies of itself.
 
 What only counts iterations is done once in a variant: the branch that closes the loop, and what is for nothing else.
+A loop that ends by what it loads on its way, as one that looks for a zero, has no variants.
 Iteration k of a variant of n copies does what iterations n*k to n*k + n - 1 of the loop do.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 
@@ -31,8 +33,11 @@ _Item = tuple[int, int, _Renaming]
 
 
 def unrolled(loop: Loop, times: int) -> Loop:
-    """The loop with its body written so many times in a row.  Raises ValueError for fewer than one."""
-    _require_copies(times)
+    """The loop with its body written so many times in a row.
+
+    Raises ValueError for fewer than one, and for a loop that ends by what it loads.
+    """
+    _require_copies(loop, times)
     places = range(len(loop.body))
     return _variant(loop, times, [(copy, place, {}) for copy in range(times) for place in places])
 
@@ -42,10 +47,10 @@ def interleaved(loop: Loop, copies: int) -> Loop:
 
     What the body only reads is shared; everything it writes is renamed, accumulators and pointers too, so that the
     copies are independent: what they accumulate is still to be added up after the loop, which is not counted.
-    Registers that the body does not name count as free.  Raises ValueError where they do not suffice, and where the
-    copies would need flags or a stack pointer of their own.
+    Registers that the body does not name count as free.  Raises ValueError where they do not suffice, where the
+    copies would need flags or a stack pointer of their own, and for a loop that ends by what it loads.
     """
-    _require_copies(copies)
+    _require_copies(loop, copies)
     for instruction in _copied(loop) if copies > 1 else ():
         text = instruction.text
         files = {place.file for place in (*instruction.places_read, *instruction.places_written)}
@@ -60,9 +65,37 @@ def interleaved(loop: Loop, copies: int) -> Loop:
     return _variant(loop, copies, [(copy, place, new) for place in places for copy, new in enumerate(renamings)])
 
 
-def _require_copies(copies: int) -> None:
+def is_data(place: Place, access: Instruction) -> bool:
+    """Whether a register is what an access to memory moves, rather than part of its address."""
+    return place.file == "v" or re.search(rf"\b[wx]{place.index}\b", access.text.partition("[")[0]) is not None
+
+
+def _require_copies(loop: Loop, copies: int) -> None:
     if copies < 1:
         raise ValueError(f"a body is there once or more, not {copies} times")
+    if copies > 1 and (load := _decided_by(loop)):
+        last = loop.body[-1].instruction.text
+        raise ValueError(f"{last!r} goes by what {load.text!r} loads: each iteration needs its own")
+
+
+def _decided_by(loop: Loop) -> Instruction | None:
+    """The load of the body, at an address that moves, that the closing branch goes by."""
+    last, seen = len(loop.body) - 1, set[tuple[int, Place]]()
+    closing = loop.body[last].instruction
+    pending = [(last, place) for place in closing.places_read] if closing.is_branch else []
+    while pending:
+        reader, place = one = pending.pop()
+        order = (*reversed(range(reader)), *reversed(range(reader, last)))
+        writer = next((at for at in order if place in loop.body[at].instruction.places_written), None)
+        if one in seen or writer is None or place.file == "pc":
+            continue
+        seen.add(one)
+        instruction = loop.body[writer].instruction
+        if not loop.body[writer].loads or not is_data(place, instruction):
+            pending += [(writer, source) for source in instruction.places_read]
+        elif any(loop.strides[writer]):
+            return instruction
+    return None
 
 
 def _variant(loop: Loop, copies: int, items: Iterable[_Item]) -> Loop:

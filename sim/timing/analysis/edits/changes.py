@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import Final
+from itertools import islice, permutations
+from typing import Final, NamedTuple
 
 from isa.acle.register_slots import slots_of
 from isa.instruction import Instruction
@@ -27,7 +27,7 @@ from sim.timing.analysis.edits.code import (
     written_by,
 )
 from sim.timing.loops.loop import Loop
-from sim.timing.loops.variants import HANDED_OUT
+from sim.timing.loops.variants import HANDED_OUT, is_data
 from sim.timing.model.stream import Executed
 
 _LOAD: Final = re.compile(r"ldr ([qdsxw])(\d+), \[(x\d+)(?:, #(\w+))?\](?:, #(-?\w+))?")
@@ -84,17 +84,21 @@ def fused(code: TriedCode) -> Iterator[CodeEdit]:
         yield CodeEdit("; ".join(what for what, _ in made), "; ".join(conditions), every)
 
 
-def loads_left_out(code: TriedCode) -> Iterator[CodeEdit]:
-    """Each load of a loop left out: moved before it where it loads the same each time, else as if not needed."""
+def loads_left_out(code: TriedCode, iterations: int) -> Iterator[CodeEdit]:
+    """Each load of a loop left out: moved before it where it loads the same each time, else as if not needed.
+
+    The loop is left after so many iterations.
+    """
     if not code.repeats:
         return
-    stores = [span for step in code.steps for span in step.executed.stores]
+    stores = [access for step in code.steps for access in _accesses(step)[len(step.executed.loads) :]]
     for place, step in enumerate(code.steps):
         one, instruction = step.executed, step.executed.instruction
         if not one.loads or one.stores or any(p in instruction.places_read for p in instruction.places_written):
             continue  # what moves its base, or keeps lanes of its register, is more than a load
         registers = ", ".join(f"{p.file}{p.index}" for p in instruction.places_written)
-        apart = not any(a < b + n and b < a + m for a, m in one.loads for b, n in stores)
+        loads = _accesses(step)
+        apart = not any(_overlap(load, store, iterations) for load in loads for store in stores)
         if not any(step.strides) and apart and not _moved(code, place):
             yield CodeEdit(f"{step.text} moved before the loop: it loads the same each time", "", code.without(place))
         else:
@@ -153,26 +157,51 @@ def carried(loop: Loop) -> list[str]:
     return list(found)
 
 
-def meet(loop: Loop, copies: int) -> bool:
-    """Whether one of so many iterations stores where another one loads or stores."""
-    rows = [loop.iteration(number) for number in range(copies)]
-    stored = [[span for one in row for span in one.stores] for row in rows]
-    touched = [[span for one in row for span in (*one.loads, *one.stores)] for row in rows]
+def meet(loop: Loop, copies: int, iterations: int) -> bool:
+    """Whether one of so many iterations stores where another one, of those at once with it, loads or stores."""
+    steps, groups = code_of(loop).steps, -(-iterations // copies)
+    stored = [access for step in steps for access in _accesses(step)[len(step.executed.loads) :]]
+    touched = [access for step in steps for access in _accesses(step)]
     return any(
-        a < b + n and b < a + m
-        for one, stores in enumerate(stored)
-        for other, accesses in enumerate(touched)
-        if one != other
-        for a, m in stores
-        for b, n in accesses
+        _overlap(store.of_copy(one, copies), access.of_copy(other, copies), groups)
+        for one, other in permutations(range(copies), 2)
+        for store in stored
+        for access in touched
     )
+
+
+class _Access(NamedTuple):
+    """An access to memory, and by how many bytes it moves from one iteration to the next."""
+
+    address: int
+    size: int
+    stride: int
+
+    def of_copy(self, copy: int, copies: int) -> _Access:
+        """That of one of so many iterations at once."""
+        return _Access(self.address + copy * self.stride, self.size, copies * self.stride)
+
+
+def _accesses(step: CodeStep) -> list[_Access]:
+    """Its loads, then its stores, of a loop."""
+    spans = (*step.executed.loads, *step.executed.stores)
+    return [_Access(*span, stride) for span, stride in zip(spans, step.strides, strict=True)]
+
+
+def _overlap(one: _Access, other: _Access, iterations: int) -> bool:
+    """Whether both touch a byte in one of so many iterations."""
+    apart, step, lowest, highest = other.address - one.address, other.stride - one.stride, -other.size, one.size
+    if step < 0:
+        apart, step, lowest, highest = -apart, -step, -highest, -lowest
+    first = max((lowest - apart) // step + 1, 0) if step else 0  # the first in which it is not too far below
+    return first < iterations and lowest < apart + first * step < highest
 
 
 def _counts(instruction: Instruction, place: Place) -> bool:
     """Whether it adds to a register, or moves it on as the base of an access."""
-    data, bracket, _ = instruction.text.partition("[")
-    loaded = re.search(rf"\b[wx]{place.index}\b", data) is not None
-    return not loaded if bracket else instruction.form.mnemonic in ("add", "sub", "adds", "subs")
+    if "[" in instruction.text:
+        return not is_data(place, instruction)
+    return instruction.form.mnemonic in ("add", "sub", "adds", "subs")
 
 
 def _joined(code: TriedCode, place: int) -> tuple[int, CodeStep] | None:
