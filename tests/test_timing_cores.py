@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sim.timing.analysis.error_range import error_range
 from sim.timing.classes.all_classes import CLASSES
 from sim.timing.model.core import Core, Use
 from sim.timing.model.core_file import CoreError, core_names, load_core
@@ -226,6 +227,7 @@ BAD_CLASSES = [
     ('uses = "X"', "uses = 1", "'scalar csel': uses: 1 is not a text"),
     ('uses = "X"', 'uses = "X", slots = 0', "'scalar csel': slots: 0 is not a whole number of at least 1"),
     ('uses = "X"', 'uses = "X", slots = true', "'scalar csel': slots: True is not a whole number of at least 1"),
+    ('uses = "X"', 'uses = "X", slots = 1000001', "'scalar csel': slots: it is more than 1000000"),
     ('uses = "X"', 'uses = "X", accumulate = 1', "'scalar csel': accumulate and group go together"),
     ('uses = "X"', 'uses = "X", merge = 2', "'scalar csel': merge is no more than the latency, and without accumulate"),
     (
@@ -266,6 +268,10 @@ BAD_FILES = [
     ('[sources]\n', '[sources]\nother = "x"\n', "nothing comes from the source 'other': leave it out"),
     ("[about]", "[queues]\nY = { entries = 1, source = 'design' }\n[about]", "queues: there is no pipe 'Y'; "),
     ("[about]", "[queues]\nX = { entries = 0, source = 'design' }\n[about]", "the queue of X: entries: 0 is not a "),
+    ("[about]", "[queues]\nX = { entries = 1000001, source = 'design' }\n[about]",
+     "the queue of X: entries: it is more than 1000000"),
+    ("[about]", "[[levels]]\nname = 'L1'\nsize = 0x40000001\nways = 1\nline = 1\nsource = 'design'\n[about]",
+     "L1: size: it is more than 1073741824"),
     ("[about]", "[[levels]]\nname = 'L1'\n[about]", "levels: size is missing"),
     ("[about]", "[[levels]]\nname = 'L1'\nsize = 100\nways = 3\nline = 64\nsource = 'design'\n[about]",
      "L1: 100 bytes are not 3 ways of lines of 64 bytes"),
@@ -282,6 +288,39 @@ BAD_FILES = [
 @pytest.mark.parametrize(("old", "new", "sentence"), BAD_FILES)
 def test_a_bad_core_file_is_refused(tmp_path: Path, old: str, new: str, sentence: str) -> None:
     assert refusal(tmp_path, lane128_with(old, new)).startswith(sentence)
+
+
+UNSEEN = """split = "some"
+[[unseen]]
+project = "p"
+family = "f"
+rows = 1
+source = "design"
+mean_absolute = """
+
+
+@pytest.mark.parametrize(
+    ("figures", "sentence"),
+    [
+        ("100", "unseen, f: mean_absolute: 100 below a mean of 0 percent is no error of an estimate"),
+        ("100\nlargest = -99", ""),
+        ("100\nlargest = 100", "unseen, f: mean_absolute: 100 below"),
+        ("99.5", ""),
+        ("99.5\nmean = -1", "unseen, f: mean_absolute: 199/2 below a mean of -1 percent is no"),
+        ("150\nmean = 51", ""),
+    ],
+)
+def test_errors_that_no_estimate_has_are_refused(tmp_path: Path, figures: str, sentence: str) -> None:
+    text = text_of("lane128")
+    at = text.index("\n[", text.index("[about]") + 1)
+    path = tmp_path / "mine.toml"
+    path.write_text(text[:at] + "\n" + UNSEEN + figures + "\n" + text[at:], encoding="utf-8")
+    if sentence:
+        with pytest.raises(CoreError, match=sentence):
+            load_core(str(path))
+    else:
+        error = error_range(load_core(str(path)))
+        assert error is not None and error.cycles(1000)[0] > 0
 
 
 def test_a_core_file_that_is_no_text_is_refused(tmp_path: Path) -> None:

@@ -115,6 +115,13 @@ def test_a_core_that_c_cannot_have_is_left_to_python(core: Core, monkeypatch: py
     assert difference(made, pipeline.schedule(stream, core)) == ""
 
 
+def test_a_pipe_beyond_the_256th_is_in_a_report() -> None:
+    many = (*PIPES, *(f"P{number}" for number in range(300)))
+    core = small_core(pipes=many).with_uses(ADD, many[-1])
+    found = report("f", pipeline.schedule(stream_of("add v0.4s, v1.4s, v2.4s"), core)).pipes
+    assert [(row.pipe, row.busy) for row in found if row.busy] == [(many[-1], 1)]
+
+
 def test_a_stream_of_arrays_is_the_stream() -> None:
     stream = random_stream(Random(1), 60)
     arrays = joined([array_stream(stream[:20]), array_stream([]), array_stream(stream[20:])])

@@ -6,7 +6,7 @@ level does not hold costs as much as what it holds: what lies behind it is in no
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping, Sequence
 
 from sim.timing.model.core import CacheLevel, Core
@@ -21,12 +21,12 @@ class Cache:
 
     def __init__(self, level: CacheLevel) -> None:
         self.level = level
-        count = level.size // (level.line * level.ways)
-        self._sets: list[OrderedDict[int, None]] = [OrderedDict() for _ in range(count)]
+        self._count = level.size // (level.line * level.ways)
+        self._sets = defaultdict[int, OrderedDict[int, None]](OrderedDict)
 
     def holds(self, line: int) -> bool:
         """Whether it held that line (an address divided by the size of a line); it does from now on."""
-        ways = self._sets[line % len(self._sets)]
+        ways = self._sets[line % self._count]
         held = line in ways
         ways[line] = None
         ways.move_to_end(line)

@@ -52,6 +52,8 @@ _DIRECTORY = Path(__file__).parents[1] / "cores"
 _KEYS = ("name", "title", "order", "pipes", "sources", "parameters", "about", "classes")
 _MORE_KEYS = ("queues", "levels", "clock", "validation", "unseen")
 _CLASS_KEYS = ("latency", "throughput", "uses", "basis", "source")
+_LARGEST = 1 << 30
+"""Bytes of a cache at most."""
 _MORE_CLASS_KEYS = ("slots", "accumulate", "group", "merge", "first", "merges", "status")
 
 
@@ -209,7 +211,7 @@ def _level(entry: object, sources: _Sources) -> CacheLevel:
     level = entries.table(entry, ("name", "size", "ways", "line", "source"), "levels", ("latency",))
     name = entries.text(level["name"], "levels: name")
     sources.cited(level["source"], name)
-    size, ways, line = (entries.count(level[key], f"{name}: {key}") for key in ("size", "ways", "line"))
+    size, ways, line = (entries.count(level[key], f"{name}: {key}", _LARGEST) for key in ("size", "ways", "line"))
     if size % (ways * line):
         raise ValueError(f"{name}: {size} bytes are not {ways} ways of lines of {line} bytes")
     latency = entries.located(name, whole_of, level["latency"]) if "latency" in level else None
@@ -240,11 +242,16 @@ def _unseen(entry: object, sources: _Sources) -> Unseen:
     mean, largest = (
         entries.percent(line[key], f"{where}: {key}") if key in line else None for key in ("mean", "largest")
     )
+    mean_absolute = entries.located(f"{where}: mean_absolute", cycles_of, line["mean_absolute"])
+    if (mean or 0) - mean_absolute <= -100 and (largest is None or abs(largest) >= 100):
+        raise ValueError(
+            f"{where}: mean_absolute: {mean_absolute} below a mean of {mean or 0} percent is no error of an estimate"
+        )
     return Unseen(
         project=entries.text(line["project"], f"{where}: project"),
         family=family,
         rows=entries.count(line["rows"], f"{where}: rows"),
-        mean_absolute=entries.located(f"{where}: mean_absolute", cycles_of, line["mean_absolute"]),
+        mean_absolute=mean_absolute,
         mean=mean,
         largest=largest,
         note=entries.text(line["note"], f"{where}: note") if "note" in line else "",

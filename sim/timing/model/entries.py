@@ -73,10 +73,12 @@ def flag(entry: object, where: str) -> bool:
     return entry
 
 
-def count(entry: object, where: str) -> int:
-    """A whole number, at least 1."""
+def count(entry: object, where: str, most: int = 1_000_000) -> int:
+    """A whole number, at least 1 and at most that."""
     if isinstance(entry, bool) or not isinstance(entry, int) or entry < 1:
         raise ValueError(f"{where}: {entry!r} is not a whole number of at least 1")
+    if entry > most:
+        raise ValueError(f"{where}: it is more than {most}")
     return entry
 
 

@@ -75,7 +75,7 @@ class ScheduleArrays:
     """What `sim.timing.model.schedule.Schedule` has, as arrays of a schedule's length; times are int64, in cycles.
 
     `names` has what stalls are about: "", registers and pipes.  `first_use` (int64) says where the reservations of each
-    instruction begin, and where the last ones end: `busy_pipe` (uint8, in the order of the core), from `busy_from` to
+    instruction begin, and where the last ones end: `busy_pipe` (in the order of the core; of C uint8), from `busy_from` to
     `busy_to`.
     """
 
@@ -134,7 +134,7 @@ def arrays_of(schedule: Schedule) -> ScheduleArrays:
         operand=stalls[1],
         issue=stalls[2],
         first_use=starts(np.array([len(each) for each in schedule.pipes], np.int64)),
-        busy_pipe=np.array([numbered[pipe] for pipe, _, _ in busy], np.uint8),
+        busy_pipe=np.array([numbered[pipe] for pipe, _, _ in busy], np.int32),
         busy_from=np.array([start for _, start, _ in busy], np.int64),
         busy_to=np.array([end for _, _, end in busy], np.int64),
     )
