@@ -1,5 +1,8 @@
 """`lanewise prove` of kernel files whose golden references look up tables, or cannot be traced."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +51,15 @@ def run(folder: Path, out: str, *arguments: str) -> Result:
 def test_a_table_of_the_module_is_looked_up(out: str, code: int, tmp_path: Path) -> None:
     result = run(tmp_path, out, "--lengths", "1,9")
     assert result.exit_code == code, result.output
+
+
+def test_a_kernel_file_is_one_whatever_the_language_of_the_computer(tmp_path: Path) -> None:
+    (tmp_path / "own.c").write_text("// fünf\n" + CODE, encoding="utf-8")
+    (tmp_path / "own.py").write_text("# fünf\n" + KERNEL.format(out="TABLE[a]"), encoding="utf-8")
+    command = [sys.executable, "-m", "sim", "prove", "own.py", "--lengths", "1", "--jobs", "1", "--no-cache"]
+    ascii_only = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(command, cwd=tmp_path, env=ascii_only, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_table_that_the_reference_writes_to_is_refused(tmp_path: Path) -> None:

@@ -320,7 +320,8 @@ def test_errors_that_no_estimate_has_are_refused(tmp_path: Path, figures: str, s
             load_core(str(path))
     else:
         error = error_range(load_core(str(path)))
-        assert error is not None and error.cycles(1000)[0] > 0
+        assert error is not None
+        assert error.cycles(1000)[0] > 0
 
 
 def test_a_core_file_that_is_no_text_is_refused(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ class Capture:
         with TemporaryDirectory(dir=path.parent) as scratch:
             data, calls = Path(scratch, "data"), Path(scratch, "calls")
             data.write_bytes(packed.getvalue())
-            calls.write_text("".join(f"{line}\n" for line in self._lines))
+            calls.write_text("".join(f"{line}\n" for line in self._lines), encoding="utf-8")
             data.replace(path.with_suffix(".npz"))
             calls.replace(path)
 

@@ -77,7 +77,7 @@ def version_text(compiler: str) -> str:
 
 
 def _built_for_host(text: str, compiler: list[str], scratch: Path) -> Path:
-    (scratch / "library.c").write_text(text)
+    (scratch / "library.c").write_text(text, encoding="utf-8")
     made = ["-o", "library.so"]
     if Path(compiler[0]).name != "zig":
         run([*compiler, "-shared", "library.c", *made, "-lm"], scratch)

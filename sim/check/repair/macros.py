@@ -18,7 +18,7 @@ def macros_used(line: str, source: Path) -> list[str]:
     file, _, number = line.rpartition(":")
     if file != source.name or not number.isdigit():
         return []
-    text = source.read_text(errors="replace")
+    text = source.read_text(encoding="utf-8", errors="replace")
     defined = {found[1]: (text.count("\n", 0, found.start()) + 1, found[2]) for found in _DEFINED.finditer(text)}
     lines = text.split("\n")
     told: dict[str, None] = {}

@@ -200,7 +200,7 @@ def _is_kernel_file(what: str) -> bool:
     if not what.endswith(".py"):
         return False
     try:
-        return re.search(r"^(KERNEL|MODES)\b", Path(what).read_text(), re.MULTILINE) is not None
+        return re.search(r"^(KERNEL|MODES)\b", Path(what).read_text(encoding="utf-8"), re.MULTILINE) is not None
     except (OSError, UnicodeDecodeError):
         return False
 

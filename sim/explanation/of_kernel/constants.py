@@ -26,7 +26,7 @@ def constants_of(kernel: Kernel) -> list[int]:
     found = [number for function in (kernel.golden, kernel.steps) for number in _of_function(function, seen)]
     for source in kernel.sources:
         if source.suffix in (".c", ".cc", ".cpp", ".h", ".s", ".S"):
-            text = source.read_text(errors="replace")
+            text = source.read_text(encoding="utf-8", errors="replace")
             found += [int(literal[1], 0) for literal in islice(_LITERAL.finditer(text), _MOST) if _is_c(literal[1])]
     return list(dict.fromkeys(found))[:_MOST]
 

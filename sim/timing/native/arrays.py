@@ -75,8 +75,8 @@ class ScheduleArrays:
     """What `sim.timing.model.schedule.Schedule` has, as arrays of a schedule's length; times are int64, in cycles.
 
     `names` has what stalls are about: "", registers and pipes.  `first_use` (int64) says where the reservations of each
-    instruction begin, and where the last ones end: `busy_pipe` (in the order of the core; of C uint8), from `busy_from` to
-    `busy_to`.
+    instruction begin, and where the last ones end: `busy_pipe` (in the order of the core; of C it is uint8), from
+    `busy_from` to `busy_to`.
     """
 
     names: tuple[str, ...]

@@ -183,7 +183,7 @@ class UserFunction:
         assert self._c_golden is not None
         file, function = self._c_golden
         try:
-            text = file.read_text()
+            text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise ToolchainError(f"cannot read {file}: {error}") from error
         if not re.search(rf"\b{re.escape(function)}\b", text):  # some compilers take it for one that is elsewhere
