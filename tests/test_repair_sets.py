@@ -14,7 +14,7 @@ import sim.check.repair.code
 from isa.instruction import Instruction
 from sim.check.repair.alternative import Alternative, replaced
 from sim.check.repair.code import ExecutedCode
-from sim.check.repair.numbers import other_numbers
+from sim.check.repair.numbers import _elements, other_numbers
 from sim.check.repair.rounded_once import rounded_once
 from sim.check.repair.tables import other_elements
 from sim.check.repair.wider import BELOW, _offset, wider
@@ -332,6 +332,18 @@ def test_a_number_made_in_two_parts_is_another_one_as_a_whole(first: str, then: 
     assert list(other_numbers(code, trials)) == []
     away = 1 if number > 0 else -1
     assert made == [[each % 2**32 for each in (number, number + by, number + by)] for by in (away, -away)]
+
+
+def test_elements_are_numbers_with_a_sign() -> None:
+    for bits, numbers in ((32, [-5, 2**31 - 1, 0x0102_0304, -(2**31)]), (16, [-2, 0x0102, 2**15 - 1])):
+        assert _elements(b"".join(each.to_bytes(bits // 8, "little", signed=True) for each in numbers), bits) == numbers
+
+
+def test_numbers_that_are_others_together_are_repeated_ones() -> None:
+    code = code_of([("add w0, w1, #5", 1), ("sub w2, w1, #5", 2)])
+    trials: Any = Asked(0, 1)
+    changes = next(iter(other_numbers(code, trials)))
+    assert [change.beside.is_repeated for change in changes] == [True, True]
 
 
 def test_an_element_of_a_constant_of_the_program_may_stand_in_several_places() -> None:

@@ -163,6 +163,11 @@ def test_an_address_is_not_taken_for_a_round_number(text: str) -> None:
     assert [each for each in instead(text, STEP) if each.startswith(before)] == []
 
 
+def test_what_moves_an_address_behind_its_access_may_not_have_done_so_only_where_it_is_a_conversion() -> None:
+    assert "ldr w0, [x1]" not in instead("ldr w0, [x1], #4", NEAR)
+    assert "fcvtzs w0, s1" in instead("fcvtzs w0, s1, #4", NEAR)
+
+
 def test_a_shift_may_go_any_way_that_32_bits_have() -> None:
     for text, may_be in (("sshr v0.4s, v1.4s, #3", range(1, 32)), ("ext v0.16b, v1.16b, v2.16b, #3", range(16))):
         before = text.rpartition("#")[0] + "#"

@@ -92,7 +92,12 @@ class Trap:
 def test_nothing_is_unpickled(tmp_path: Path) -> None:
     np.save(tmp_path / "trap.npy", np.array([Trap(tmp_path / "sprung")], object), allow_pickle=True)
     (tmp_path / "bare.npy").write_bytes(pickle.dumps(Trap(tmp_path / "sprung")))
-    why_not = {"trap.npy": "it holds objects of Python, which are not read", "bare.npy": "it is no .npy file"}
+    np.savez(tmp_path / "trap.npz", out=np.array([Trap(tmp_path / "sprung")], object), allow_pickle=True)
+    why_not = {
+        "trap.npy": "it holds objects of Python, which are not read",
+        "trap.npz:out": "it holds objects of Python, which are not read",
+        "bare.npy": "it is no .npy file",
+    }
     for name, why in why_not.items():
         with pytest.raises(TensorError, match=f"cannot read .*: {why}"):
             read_tensor(f"{tmp_path}/{name}")
@@ -130,6 +135,7 @@ def test_truncated_file_gets_a_sentence(folder: Path, name: str, kept: int) -> N
         ("out.bin:int16:2x4", "has 12 bytes, but (2, 4) of int16 takes 16"),
         ("out.bin:int64", "has 12 bytes, but (1,) of int64 takes 8"),
         ("out.bin:int16:2,3", "is given the shape '2,3': write it as 4x16"),
+        ("out.bin:int16:2x3:1", "is read as raw bytes: give its dtype and shape"),
         ("out.bin:object:6", "is given the dtype 'object'"),
     ],
 )
@@ -155,6 +161,20 @@ def test_bad_table_gets_a_sentence(tmp_path: Path, text: str, sentence: str) -> 
     with pytest.raises(TensorError) as error:
         read_tensor(f"{tmp_path}/t.csv", "int32")
     assert sentence in str(error.value)
+
+
+def test_a_table_without_a_row_has_no_number(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("\n\n")
+    assert read_tensor(f"{tmp_path}/t.csv", "int32").shape == (0,)
+
+
+def test_a_file_may_have_as_many_bytes_as_are_read_and_no_more(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = (folder / "out.bin").stat().st_size
+    monkeypatch.setattr("sim.explanation.tensor_file.MAX_BYTES", size)
+    assert read_tensor(f"{folder}/out.bin:int16").size == size // 2
+    monkeypatch.setattr("sim.explanation.tensor_file.MAX_BYTES", size - 1)
+    with pytest.raises(TensorError, match=f"has more than {size - 1} bytes"):
+        read_tensor(f"{folder}/out.bin:int16")
 
 
 def test_table_that_is_no_text_gets_a_sentence(tmp_path: Path) -> None:
