@@ -160,6 +160,25 @@ def test_the_fields_of_a_structure_are_parts_of_it_each_at_its_offset() -> None:
     assert memory.read(where[2].address, 2) == b"\xfe\xff"
 
 
+def test_fields_of_several_structures_have_their_own_extents_behind_those_of_the_structures() -> None:
+    memory = Memory()
+    struct = Struct("s", (("x", "int8"), ("v", "(3,)int16")), by_pointer=True, shape=(2,))
+    given = {"s": {"x": np.array([5, 6]), "v": np.array([[1, 2, 3], [4, 5, 6]])}}
+    placed = Buffers(Signature((struct,)), [memory]).place(given, SeededBytes(1), at_end=False)
+    assert [placed[name].extents for name in ("s", "s.x", "s.v")] == [(2,), (2,), (2, 3)]
+    assert [placed[name].strides for name in ("s.x", "s.v")] == [(8,), (4, 1)]
+    v = placed["s.v"]
+    assert v.view(bytearray(memory.read(v.address, v.size))).tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+def test_an_array_has_as_many_bytes_as_there_may_be_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.call.buffers.LARGEST_BUFFER", 8)
+    buffers = Buffers(Signature((Pointer("a", "int32", ("n",)), ScalarArgument("n", "int64"))), [Memory()])
+    assert buffers.place({"a": np.zeros(2, np.int32), "n": 2}, SeededBytes(1), at_end=False)["a"].size == 8
+    with pytest.raises(KernelError, match="the argument 'a' has 12 bytes: at most 8"):
+        buffers.place({"a": np.zeros(3, np.int32), "n": 3}, SeededBytes(1), at_end=False)
+
+
 def test_what_an_array_is_placed_in_is_made_once_for_its_size() -> None:
     memory = Memory()
     buffers = Buffers(Signature((Pointer("a", "int8", ("n",)), ScalarArgument("n", "int64"))), [memory])

@@ -32,7 +32,7 @@ from sim.golden.pytorch import addition as pytorch_addition
 from sim.golden.pytorch import real_bias
 from sim.golden.registry import conventions
 from sim.golden.registry.conventions import CONVENTIONS, convention_named
-from sim.golden.registry.families import VALUE
+from sim.golden.registry.families import TENTH, VALUE
 from sim.golden.registry.record import Convention, Family
 from sim.models.by_file import RUNTIMES
 from sim.models.rules.conventions import layer_conventions
@@ -139,6 +139,32 @@ def test_what_a_rounding_of_bytes_approximates_is_the_quotient_and_the_zero_poin
     exact = CONVENTIONS[name].family.exact
     assert exact is not None
     assert exact(1.75, 0.5, 10) == Fraction(7, 2) + 10
+
+
+@pytest.mark.parametrize(
+    ("family", "given", "exact"),
+    [
+        ("right shift", (5, 1), Fraction(5, 2)),
+        ("right shift", (5, -2), 20),
+        ("high multiply", (3, 1 << 30), Fraction(3, 2)),
+        ("left shift", (5, 2), 20),
+        ("scaling", (7, 3 << 29, -2), Fraction(21, 16)),
+        ("scaling", (7, 3 << 29, 1), Fraction(21, 2)),
+        ("integer scale", (5, 2, 3, 1), Fraction(21, 2)),
+        ("scale and offset", (5, 3, 2, 1), Fraction(17, 2)),
+        ("product by a factor", (5, 0.25), Fraction(5, 4)),
+    ],
+)
+def test_what_conventions_of_a_family_approximate_is_the_real_number(
+    family: str, given: tuple[Any, ...], exact: Fraction | int
+) -> None:
+    found = {one.family.name: one.family.exact for one in CONVENTIONS.values()}[family]
+    assert found is not None
+    assert found(*given) == exact
+
+
+def test_the_multiplier_of_a_tenth_is_the_nearest_to_it() -> None:
+    assert round(Fraction(1, 10) * 2 ** (31 + 3)) == TENTH
 
 
 def test_corners_of_a_number_lie_in_its_range_its_ends_and_half_of_them_among_those_of_a_value() -> None:
