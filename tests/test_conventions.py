@@ -153,6 +153,9 @@ def test_what_a_rounding_of_bytes_approximates_is_the_quotient_and_the_zero_poin
         ("integer scale", (5, 2, 3, 1), Fraction(21, 2)),
         ("scale and offset", (5, 3, 2, 1), Fraction(17, 2)),
         ("product by a factor", (5, 0.25), Fraction(5, 4)),
+        ("scaling with a real bias", (5, 1.5, 0.5, 0.25, 2.0, 3), (5 * Fraction(1, 8) + Fraction(3, 2)) / 2 + 3),
+        ("quantized add", (7, 4, 0.5, 2, 0.25, 1, 2.0, 10, False), Fraction(13, 8) + 10),
+        ("quantized add", (0, 0, 0.5, 2, 0.25, 1, 2.0, 10, True), 10),
     ],
 )
 def test_what_conventions_of_a_family_approximate_is_the_real_number(
