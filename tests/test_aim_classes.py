@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,7 @@ from isa.rows import TABLE
 from long.planted.held_out.kernels import CORPUS
 from sim.call.prepared import Repeater
 from sim.check.aim import classes, demand, solving
-from sim.check.aim.aiming import aim
+from sim.check.aim.aiming import IN_VAIN, LOOKED_AT, _Target, aim
 from sim.check.aim.classes import EXECUTIONS, ClassesMet, edges_of, goals_of
 from sim.check.aim.demand import IN_ALL, ROUNDS
 from sim.check.aim.power import OperandsMet, Power
@@ -410,3 +410,30 @@ def test_of_a_mistake_that_is_shown_it_is_not_said_that_it_changes_nothing(tmp_p
     tried = power(SHIFTED, rounded, tmp_path, shift=Domain(1, 3)).mistakes
     (mistake,) = [one for one in tried if one.instead.startswith("sshl ")]
     assert (mistake.kind, mistake.shown, mistake.impossible) == ("round", True, False)
+
+
+def looked_at(took: int, count: int, finding: Collection[int], is_wanted: bool = True) -> list[int]:
+    """The candidates that are looked at, of so many that each take so many instructions; some find a class."""
+    seen = list[int]()
+
+    def look(number: int) -> bool:
+        seen.append(number)
+        return number in finding
+
+    classes = SimpleNamespace(wanted=is_wanted, look=look)
+    target: Any = SimpleNamespace(
+        classes=classes, _took=dict.fromkeys(range(count), took), _executions=lambda number, wanted: number
+    )
+    _Target._look(target, range(count))
+    return seen
+
+
+def test_candidates_are_looked_at_for_so_long_and_until_so_many_instructions_found_nothing() -> None:
+    quarter = IN_VAIN // 4
+    assert looked_at(quarter, 40, []) == [*range(4)]
+    assert looked_at(quarter, 40, [2]) == [*range(3 + 4)]
+    assert looked_at(quarter, 40, [2, 6]) == [*range(7 + 4)]
+    assert looked_at(quarter, 40, [2, 7]) == [*range(3 + 4)]
+    assert looked_at(quarter, 40, range(40)) == [*range(LOOKED_AT // quarter)]
+    assert looked_at(quarter, 3, []) == [*range(3)]
+    assert looked_at(quarter, 40, [], is_wanted=False) == []
