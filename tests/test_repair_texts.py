@@ -63,6 +63,8 @@ def numbered(text: str, numbers: Iterable[int]) -> set[str]:
             {"mla v0.4s, v1.4s, v2.s[1]", *(f"mls v0.4s, v1.4s, v2.s[{n}]" for n in (0, 2, 3))},
         ),
         ("fmov d0, d3", {"mov d0, v3.d[1]"}),
+        ("fmov x0, d3", {"mov x0, v3.d[1]"}),
+        ("fmov w0, s3", {"mov w0, v3.s[1]", "mov w0, v3.s[2]", "mov w0, v3.s[3]"}),
         ("mov d0, v3.d[1]", {"mov d0, v3.d[0]"}),
         ("cset w0, eq", {"cset w0, ne"}),
         ("cset w0, hi", {"cset w0, hs", "cset w0, gt", "cset w0, ls"}),

@@ -268,6 +268,18 @@ def test_a_part_beside_is_no_other_variable_as_wide() -> None:
     assert [one.says for one in other_values(code, START + 8)] == ["with what f.c:2 keeps"]
 
 
+def test_of_a_vector_another_lane_than_the_first_may_be_kept() -> None:
+    lines = [("str q1, [sp, #32]", 1), ("ldr q0, [sp, #32]", 2), ("str s0, [sp, #8]", 2), ("ldr w8, [sp, #8]", 2)]
+    code = code_of(lines)
+    found = [some for some in parts_beside(code, []) if some[0].original.text.startswith("ldr q0")]
+    assert [one.says for some in found for one in some] == ["4 bytes up", "8 bytes up", "12 bytes up"]
+    memory = {FRAME + 32: bytes([5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0, 0, 8])}
+    left = [
+        State({"sp": FRAME}, memory).run(some[0].instruction, *(named(text) for text, _ in lines[2:])) for some in found
+    ]
+    assert [state.registers["x8"] for state in left] == [6, 7, 8]
+
+
 def test_loads_that_lie_behind_each_other_are_moved_together_by_as_far_as_they_are_long() -> None:
     lines = [(f"str q0, [sp, #{slot}]", 1) for slot in (0, 16, 32, 48)]
     lines += [("ldr q1, [sp]", 2), ("ldr q2, [sp, #16]", 2)]

@@ -53,8 +53,8 @@ _HALF_FOLDED: Final = re.compile(
 """What folds half of a register."""
 _SEVERAL: Final = re.compile(r"{[^}]*,[^}]*}")
 """Registers that follow each other."""
-_LOW_HALF: Final = re.compile(r"fmov d(?P<to>\d+), d(?P<of>\d+)")
-"""What takes half of a register."""
+_FIRST_LANE: Final = re.compile(r"fmov (?P<to>[dswx]\d+), (?P<bits>[ds])(?P<of>\d+)")
+"""What takes the first lane of a register."""
 _PLAIN_SHAPE: Final = re.compile(r"(?:(?:\.\d+[bhsd]|[bhsdwx]|#)(?:,|$))+")
 _RARE: Final = re.compile(
     r"aes\w*|sha[125]\w*|sm[34]\w*|crc\w*|rev\w*|pmul\w*|f?rec\w+|urec\w+|[fu]rsqrt\w+|pac\w+|aut\w+|[su]cvtf|s[lr]i|cl[sz]"
@@ -150,8 +150,9 @@ def _near(instruction: Instruction) -> Iterator[str]:
         for one, other in ((2, 1), (1, 1), (2, 2)):  # the other way round, or one of them twice
             yield f"{mnemonic} {parts[0]}, {parts[one]}, {parts[other]}"
     yield from _swapped(instruction, mnemonic, parts)
-    if half := _LOW_HALF.fullmatch(instruction.text):
-        yield f"mov d{half['to']}, v{half['of']}.d[1]"
+    if first := _FIRST_LANE.fullmatch(instruction.text):
+        lanes = range(1, 2 if first["bits"] == "d" else 4)
+        yield from (f"mov {first['to']}, v{first['of']}.{first['bits']}[{lane}]" for lane in lanes)
     if signed := re.fullmatch(r"(ldu?r|mov) w(\d+), (.*)", instruction.text):  # of 32 bits, and of 64 with their sign
         verb = "sxtw" if signed[1] == "mov" else signed[1].replace("r", "rsw")
         yield f"{verb} x{signed[2]}, {signed[3]}"

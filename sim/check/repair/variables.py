@@ -105,7 +105,8 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
 
 
 def parts_beside(code: ExecutedCode, places: Sequence[int]) -> Iterator[Sequence[Alternative]]:
-    """Loads from the stack of what lies beside what they load: another part of an array of vectors, or another array.
+    """Loads from the stack of what lies beside what they load: another part of an array of vectors, another array, or
+    another lane than the first.
 
     One alone, unless that is another variable, or as many loads of a line as lie behind each other, all by as far as
     they are long.
@@ -117,6 +118,12 @@ def parts_beside(code: ExecutedCode, places: Sequence[int]) -> Iterator[Sequence
             kept.setdefault(code.start(pc), set()).update(range(access.slot, access.slot + _size(access)))
         elif pc in places:
             by_line.setdefault((code.line(pc), access.part, access.letter), {}).setdefault(access.slot, pc)
+    for pc, access in code.accesses.items():
+        made = next(code.sources(pc, access.register), None) if access.register is not None else None
+        whole = code.accesses.get(made.pc) if made is not None and not access.is_load else None
+        if made is not None and whole is not None and whole.is_load and code.line(made.pc) == code.line(pc):
+            ups = range(_size(access), _size(whole), _size(access))
+            yield from ([_at_another_address(code, made.pc, by)] for by in ups)
     for loads in by_line.values():
         for slot, first in loads.items():
             size = _size(code.accesses[first])
