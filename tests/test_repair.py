@@ -191,7 +191,7 @@ class TwoStepsTooMany:
     """An image, and trials of it, in which two instructions of one source line are to be left out."""
 
     spent = 0
-    data_read = frozenset[tuple[int, int, int]]()
+    data_reads = (frozenset[tuple[int, int, int]](),)
 
     def __init__(self) -> None:
         texts = ("w0, w1, w2", "w0, w0, w3", "w4, w0, w5")

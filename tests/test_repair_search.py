@@ -23,7 +23,7 @@ NUMBERS = [(a, b) for a, b in product((-9, -4, -1, 0, 2, 5, 7, 64), (-13, -6, 0,
 class OnNumbers:
     """Trials of code whose result is w8, of two numbers: in x0 and x1, the second one also in a slot of the stack."""
 
-    data_read = frozenset[tuple[int, int, int]]()
+    data_reads = (frozenset[tuple[int, int, int]](),)
 
     def __init__(self, code: ExecutedCode, golden: Callable[[int, int], int]) -> None:
         self.spent, self.reached = 0, code.instructions.keys()

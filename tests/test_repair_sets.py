@@ -12,7 +12,7 @@ import pytest
 
 import sim.check.repair.code
 from isa.instruction import Instruction
-from sim.check.repair.alternative import Alternative, replaced
+from sim.check.repair.alternative import Alternative, Beside, replaced
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.numbers import _elements, other_numbers
 from sim.check.repair.rounded_once import rounded_once
@@ -370,6 +370,30 @@ def test_an_element_of_a_constant_of_the_program_may_stand_in_several_places() -
             assert [changed] * 2 in made
 
 
+def test_neighbours_of_a_table_of_which_each_call_loads_one_may_have_changed_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sim.check.repair.code, "data_lines", lambda image: {0x3000: SourceLine("f.c", 9)})
+    code = code_of([("ldr w0, [x1]", 1), ("ldr w2, [x1]", 2)], [Symbol("table", 0x3000, 16), Symbol("next", 0x3010, 8)])
+
+    class Read(Asked):
+        data_reads = (
+            frozenset({(START, 0x3000, 4), (START + 4, 0x3004, 4), (START, 0x300C, 4)}),
+            frozenset({(START, 0x3008, 4), (START, 0x3004, 4), (START, 0x3010, 4)}),
+        )
+
+    trials: Any = Read()
+    swapped = [some for some in other_elements(code, trials) if "in each other's place" in some[0].says]
+    assert [({change.pc for change in some}, {change.says for change in some}) for some in swapped] == [
+        ({START, START + 4}, {f"with element {number} of f.c:9 and the next one in each other's place"})
+        for number in (0, 1)
+    ] + [({START}, {"with element 2 of f.c:9 and the next one in each other's place"})]
+    assert {change.beside for some in swapped for change in some} == {Beside(table="f.c:9")}
+    data = register_of([7, -1, 2**31 - 1, 5], 32).to_bytes(16, "little")
+    left = [left_by(swapped[1][0].instruction, State({"x1": 0x3000 + 4 * at}, {0x3000: data})) for at in range(4)]
+    assert left == [{"x0": number} for number in (7, 2**31 - 1, 2**32 - 1, 5)]
+
+
 def test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -388,7 +412,7 @@ def test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_
     }
 
     class Read(Asked):
-        data_read = frozenset((START + 4 * number, address, size) for number, address, size in read)
+        data_reads = (frozenset((START + 4 * number, address, size) for number, address, size in read),)
 
     def made(change: Alternative, address: int) -> int:
         state = State({"x1": address}, {0x3000: data.to_bytes(16, "little")})
@@ -402,6 +426,7 @@ def test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_
             {change.beside.table for change in changes},
         )
         for changes in other_elements(code, trials)
+        if "in each other's place" not in changes[0].says
     ]
     assert found == [
         (numbers, {f"with {says} {element} of f.c:9"}, {table})
@@ -414,6 +439,8 @@ def test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_
         for says in ("1 added to", "1 taken from")
         for numbers, table in by_line
     ]
-    (more, *_), *_, (byte_more, *_), (byte_less, *_), _, _, _, _ = other_elements(code, trials)
+    (more, *_), *_, (byte_more, *_), (byte_less, *_), _, _, _, _ = (
+        changes for changes in other_elements(code, trials) if "in each other's place" not in changes[0].says
+    )
     assert [made(more, 0x3004), made(more, 0x3000), made(more, 0x3008)] == [0, 7, 2**31 - 1]
     assert [made(byte_more, 0x300F), made(byte_less, 0x300F), made(byte_less, 0x300C)] == [1, 255, 5]

@@ -153,7 +153,7 @@ def test_what_failing_calls_reach_of_the_code_of_the_stack_and_of_data(image: Im
     trials = trials_of(image, [3, 2])
     assert trials.slots() == {at(image, KEEPS): 8}
     assert trials.reached == {at(image, number) for number in range(12)}
-    assert trials.data_read == {(at(image, TAKES), image.symbol("table").address + 4, 4)}
+    assert trials.data_reads == [{(at(image, TAKES), image.symbol("table").address + 4, 4)}] * len(trials.failing)
 
 
 def test_what_only_some_failing_calls_reach_is_left_out(image: Image) -> None:
@@ -167,7 +167,7 @@ def test_what_only_some_failing_calls_reach_is_left_out(image: Image) -> None:
     trials = trials_of(image, [2, 0], of)
     assert trials.failing == [1, 0]
     assert trials.reached == {at(image, number) for number in (0, 1, 2, 3, 10, 11)}
-    assert trials.data_read == frozenset()
+    assert [len(reads) for reads in trials.data_reads] == [0, 1]
 
 
 def test_a_replaced_instruction_may_make_a_call_twice_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,8 +380,8 @@ def reached(trials: Any) -> frozenset[int]:
     return found
 
 
-def data_read(trials: Any) -> frozenset[tuple[int, int, int]]:
-    found: frozenset[tuple[int, int, int]] = vars(RepairTrials)["data_read"].func(trials)
+def data_reads(trials: Any) -> list[frozenset[tuple[int, int, int]]]:
+    found: list[frozenset[tuple[int, int, int]]] = vars(RepairTrials)["data_reads"].func(trials)
     return found
 
 
@@ -396,11 +396,12 @@ def test_executions_are_counted_of_the_first_failing_calls_with_the_change() -> 
 def test_what_is_reached_and_read_is_that_of_the_code_as_it_was_compiled() -> None:
     trials = repeated([4, 8, 12], [8, 12], [12, 8, 4])
     assert reached(trials) == {8, 12}
-    assert data_read(trials) == {(pc, 0x3000, 4) for pc in (4, 8, 12)}
+    paths = [{4, 8, 12}, {8, 12}, {12, 8, 4}]
+    assert data_reads(trials) == [{(pc, 0x3000, 4) for pc in path} for path in paths]
     assert trials._repeater.patches == [{}, {}]
     assert trials._repeater.limits == [(n, 50) for n in (0, 1, 2)] * 2
     many = repeated(*[[4, 8]] * ALL_REACH, [4])
     assert reached(many) == {4, 8}
-    assert len(data_read(many)) == 2
+    assert [len(reads) for reads in data_reads(many)] == [2] * ALL_REACH
     fewer = repeated(*[[4, 8]] * (ALL_REACH - 1), [4])
     assert reached(fewer) == {4}

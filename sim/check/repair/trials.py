@@ -170,14 +170,11 @@ class RepairTrials:
         )
 
     @cached_property
-    def data_read(self) -> frozenset[tuple[int, int, int]]:
+    def data_reads(self) -> list[frozenset[tuple[int, int, int]]]:
         """What each of the shortest failing calls reads of the program's data: instruction, address and bytes."""
         self._repeater.patch({})
-        some = [
-            frozenset(self._repeater.loads_of_data(self._calls[n], self._took[n])) for n in self.failing[:ALL_REACH]
-        ]
-        by_all = frozenset.intersection(*(frozenset(read[1:] for read in reads) for reads in some))
-        return frozenset(read for reads in some for read in reads if read[1:] in by_all)
+        some = self.failing[:ALL_REACH]
+        return [frozenset(self._repeater.loads_of_data(self._calls[n], self._took[n])) for n in some]
 
     @cached_property
     def _fresh(self) -> list[int]:
