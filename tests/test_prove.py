@@ -39,6 +39,12 @@ def test_a_claim_about_no_input_is_no_proof() -> None:
     assert prove(claim, 60).reason == "no input at all fulfils what is given"
 
 
+def test_a_claim_that_may_be_about_no_input_is_no_proof() -> None:
+    sides = {"x": Range(2, 2**31), "y": Range(2, 2**31)}
+    prime = Claim("prime", sides, lambda x, y: x, lambda x, y: x, given=lambda x, y: (x * y).equals(2**61 - 1))
+    assert prove(prime, 0.1).outcome == "unknown"
+
+
 def test_an_expression_without_bit_vectors_is_unknown_with_the_reason() -> None:
     finding = prove(Claim("memory", {"x": U8}, lambda x: load(x, 1), lambda x: x), 60)
     assert (finding.outcome, "memory" in finding.reason) == ("unknown", True)

@@ -13,7 +13,7 @@ from rtl_models.formal.equations.replay import Replay, placed
 from rtl_models.formal.equations.smt2 import Equations, NoSuchSignal, parsed
 from rtl_models.formal.equations.support import mask, support_in
 from rtl_models.formal.equations.unrolling import Unrolled, WireBits, free_bits
-from sim.prove.claim import Claim, Finding, Sides, input_lane, sides_of, tells_apart
+from sim.prove.claim import Claim, Finding, Sides, input_lane, left_open, sides_of, tells_apart
 from sim.prove.shrink import smallest_found
 
 
@@ -66,11 +66,9 @@ class SolverQuestion:
             return Undecided(str(error))
 
     def without_example(self, answer: Impossible | Undecided) -> Finding:
-        """Proved, unless no input at all fulfils the equations and what is given."""
-        possible = self._solver.check() if isinstance(answer, Impossible) else answer
-        if isinstance(possible, Impossible):
-            return Finding("unknown", 0, reason="no input at all fulfils what is given")
-        return Finding("unknown", 0, reason=answer.reason) if isinstance(answer, Undecided) else Finding("proved", 0)
+        """Proved, where some input fulfils the equations and what is given."""
+        reason = left_open(self._solver, answer)
+        return Finding("unknown" if reason else "proved", 0, reason=reason)
 
     def smallest(self, first: Found) -> Finding:
         """The counter-example with the smallest inputs and registers."""

@@ -209,12 +209,26 @@ def _asked(sides: Sides, deadline: float) -> Finding:
             if tells_apart(sides, values):
                 return Finding("counter-example", 0, values, smallest)
             return _unknown(f"solver and exact evaluation disagree on {values}: this is a fault of lanewise")
-        possible = solver.check() if isinstance(answer, Impossible) else answer
+        open_question = left_open(solver, answer)
     except Untranslatable as error:
         return _unknown(str(error))
-    if isinstance(possible, Impossible):
-        return _unknown("no input at all fulfils what is given")
-    return _unknown(answer.reason) if isinstance(answer, Undecided) else Finding("proved", 0)
+    return _unknown(open_question) if open_question else Finding("proved", 0)
+
+
+def left_open(solver: Solver, answer: Impossible | Undecided) -> str:
+    """Why a claim is not proved whose sides differ on nothing that the solver has found; "" where it is proved.
+
+    A claim about no input at all says nothing; so what is required must be possible.
+    """
+    if isinstance(answer, Undecided):
+        return answer.reason
+    match solver.check():
+        case Found():
+            return ""
+        case Impossible():
+            return "no input at all fulfils what is given"
+        case Undecided(reason):
+            return f"no counter-example, but whether any input fulfils what is given is open: {reason}"
 
 
 def _unknown(reason: str) -> Finding:

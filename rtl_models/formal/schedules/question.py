@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from isa.evaluate.smt import Found, Impossible, Solver, Undecided
+from isa.evaluate.smt import Found, Solver
 from isa.evaluate.smt_terms import Term, Untranslatable
 from isa.lane import Int, Lane, Read
 from rtl_models.formal.equations.unrolling import KINDS, WireBits
 from rtl_models.formal.schedules.symbols import Name, Word, WordNode, WordPiece, width_of
-from sim.prove.claim import input_lane
+from sim.prove.claim import input_lane, left_open
 
 _WORD: Final = "the module's word"
 Cuts = Mapping[WordNode, Lane]
@@ -62,14 +62,12 @@ class WordQuestion:
         try:
             self._solver.require(self._given)
             answer = self._solver.check(self._result.equals(self._due).equals(0))
-            possible = self._solver.check() if isinstance(answer, Impossible) else answer
+            reason = "" if isinstance(answer, Found) else left_open(self._solver, answer)
         except Untranslatable as error:
             return Answered("unknown", str(error))
         if isinstance(answer, Found):
             return Answered("counter-example", data=self._data(answer))
-        if isinstance(possible, Impossible):
-            return Answered("unknown", "no input at all fulfils what is given")
-        return Answered("unknown", answer.reason) if isinstance(answer, Undecided) else Answered("proved")
+        return Answered("unknown", reason) if reason else Answered("proved")
 
     def _tie(self, name: str, kind: Int) -> None:
         """A signal that the number is made of is bits of a port of the beat."""
