@@ -427,7 +427,7 @@ def test_a_missing_simulator_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPat
     assert (result.exit_code, result.stderr.strip()) == (3, "lanewise: the simulator is not installed")
 
 
-def test_an_interrupt_shows_what_was_finished_and_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_shows_what_was_finished_and_is_exit_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finished = Judgement(at_width("add", 8), 1, (MutantVerdict(MUTANT, "killed by bench", ""),), ORIGIN)
     outcomes = iter([finished])
 
@@ -438,9 +438,11 @@ def test_an_interrupt_shows_what_was_finished_and_is_exit_130(monkeypatch: pytes
             raise KeyboardInterrupt from None
 
     monkeypatch.setattr(command, "keep_or_judge", until_interrupted)
-    result = run("sqxt*")
+    certificates = tmp_path / "certificates.json"
+    result = run("sqxt*", "--certificates", str(certificates))
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (130, "lanewise: interrupted after 1 of 2 modules")
     assert "1 mutant of 1 module: 1 killed by bench" in result.stdout
+    assert json.loads(certificates.read_text())["passed"] is False
 
 
 def test_certificates_say_what_became_of_each_mutant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

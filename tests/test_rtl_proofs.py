@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -322,6 +323,8 @@ def test_an_interrupt_shows_what_is_proved_until_then(monkeypatch: pytest.Monkey
     result = lanewise("rtl", "prove", "uqxtn*")
     assert (result.exit_code, "1 of 1 theorem " in result.stdout) == (130, True)
     assert "interrupted after 1 of 3 theorems" in result.stderr
+    told = json.loads(lanewise("rtl", "prove", "uqxtn*", "--json").stdout)
+    assert (told["passed"], told["findings"][0]["holds"]) == (False, True)
 
 
 @pytest.mark.slow

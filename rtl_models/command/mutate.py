@@ -61,7 +61,7 @@ def mutate(
         interrupted = True
     seconds = sum(verdict.seconds for judgement in found for verdict in judgement.verdicts)
     print_progress(f"{seconds:.1f} s in the solver")
-    report = as_json(found, asked, tools())
+    report = as_json(found, asked, tools(), finished=not interrupted)
     if certificates is not None:
         write_file(certificates, json.dumps(report, indent=1).encode())
     if json_wanted:

@@ -70,7 +70,7 @@ def prove(
     print_progress(f"{sum(verdict.seconds for verdict in found):.1f} s in the solver")
     tools = f"{yosys_version()}, {solver_version()}"
     if json_wanted:
-        print_json("rtl-prove", as_json(found, tools))
+        print_json("rtl-prove", as_json(found, tools, finished=not interrupted))
     else:
         for verdict in found:
             if not verdict.holds:

@@ -107,10 +107,10 @@ def _module(theorem: AnyTheorem) -> str:
     return "" if isinstance(theorem, Lemma) else theorem.subject.module
 
 
-def as_json(verdicts: Sequence[TheoremVerdict], tools: str) -> dict[str, object]:
-    """The report for machines."""
+def as_json(verdicts: Sequence[TheoremVerdict], tools: str, *, finished: bool) -> dict[str, object]:
+    """The report for machines; only what is finished has passed."""
     return {
-        "passed": bool(verdicts) and all(verdict.holds for verdict in verdicts),
+        "passed": finished and all(verdict.holds for verdict in verdicts),
         "theorems": len(verdicts),
         "tools": tools,
         "findings": [

@@ -92,10 +92,10 @@ def _count(judgements: Sequence[Judgement], fate: Fate) -> int:
     return sum(len(judgement.having(fate)) for judgement in judgements)
 
 
-def as_json(judgements: Sequence[Judgement], asked: Asked, tools: Sequence[str]) -> dict[str, Any]:
-    """The report for machines, with the certificate of every mutant."""
+def as_json(judgements: Sequence[Judgement], asked: Asked, tools: Sequence[str], *, finished: bool) -> dict[str, Any]:
+    """The report for machines, with the certificate of every mutant; only what is finished has passed."""
     return {
-        "passed": bool(judgements) and all(judgement.passed for judgement in judgements),
+        "passed": finished and all(judgement.passed for judgement in judgements),
         "tools": list(tools),
         "count": asked.count,
         "seed": asked.seed,

@@ -165,7 +165,7 @@ def mutations() -> list[Any]:
     """A mutant for every fate."""
     verdicts = tuple(MutantVerdict(MUTANT, fate, "by", {"a": 1}, evidence={"theorems": ["t"]}) for fate in FATES)
     found = Judgement(at_width("add", 8), 1, verdicts, NetlistOrigin("00ff", "read_verilog add.sv"))
-    return [as_document("rtl-mutate", json_of_mutants([found], Asked("add", 4, 1), ["yosys 1"]))]
+    return [as_document("rtl-mutate", json_of_mutants([found], Asked("add", 4, 1), ["yosys 1"], finished=True))]
 
 
 def proofs_of_hardware() -> list[Any]:
@@ -175,7 +175,7 @@ def proofs_of_hardware() -> list[Any]:
     theorem = Theorem(claim, at_width("add", 8), Fault("add.sv", "+", "-"))
     unknown = Finding("unknown", 0, reason="not asked")
     found = [TheoremVerdict(theorem, refuted, unknown), TheoremVerdict(Lemma(claim, claim), proved, refuted)]
-    return [as_document("rtl-prove", json_of_proofs(found, "yosys 1"))]
+    return [as_document("rtl-prove", json_of_proofs(found, "yosys 1", finished=True))]
 
 
 def runs_of_hardware() -> list[Any]:
