@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sim.timing.model.caches import cache_delays
@@ -51,6 +53,20 @@ def test_a_consumer_waits_for_the_miss_and_says_so(order: str) -> None:
     found = schedule(stream_of("ldr q1, [x0]", ADD, loads={0: 0}), cached(order), caches=True)
     stall = found.entry_stall[1] if order == "in" else found.operand_stall[1]
     assert (found.issued[1] - found.issued[0], stall.kind, stall.cause) == (14, StallKind.MEMORY, 0)
+
+
+@pytest.mark.parametrize("order", ["in", "out"])
+def test_the_base_that_a_missing_load_moves_on_does_not_wait_for_the_data(order: str) -> None:
+    stream = stream_of("ldr q1, [x0], #64", "ldr q2, [x0], #64", loads={0: 0, 1: 64})
+    found = schedule(stream, cached(order), caches=True)
+    stall = found.entry_stall[1] if order == "in" else found.operand_stall[1]
+    assert (found.issued[1] - found.issued[0], stall.kind is StallKind.MEMORY) == (1, False)
+
+
+def test_who_waits_for_the_pipe_of_a_missing_load_does_not_wait_for_the_miss() -> None:
+    core = replace(cached(), width=4).with_uses(LOAD, "L")
+    found = schedule(stream_of("ldr q1, [x0]", "ldr q2, [x0]", loads={0: 0, 1: 0}), core, caches=True)
+    assert (found.issued, found.entry_stall[1].kind) == ((0, 1), StallKind.PIPE)
 
 
 def test_a_load_goes_by_the_lines_of_the_first_level_though_those_behind_it_are_longer() -> None:

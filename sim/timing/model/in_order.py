@@ -110,7 +110,8 @@ class InOrder:
             if name in made:
                 issued, result, producer = made[name]
                 if (ready := issued + after[result]) > at:
-                    at, kind, cause, what = ready, role, producer, name
+                    missed = producer in self._delays and not result.updates_base
+                    at, kind, cause, what = ready, StallKind.MEMORY if missed else role, producer, name
         for writer in self._stored.writers(one.loads) if one.loads else ():
             issued, forward = self._stores[writer]
             pair = self._passed[writer][0].instruction, one.instruction
@@ -135,8 +136,6 @@ class InOrder:
         ready = self._finish(number, one, operation, at)
         if mispredicted:
             self._redirect, self._redirected_by = at + self.core.mispredict, number
-        if cause in self._delays and what:
-            kind = StallKind.MEMORY
         self._passed.append((one, operation, at, ready, Stall(kind, cause, what), tuple(busy), mispredicted))
 
     def _chosen(self, operation: Operation, one: Executed, at: int) -> list[_Use]:
@@ -162,12 +161,12 @@ class InOrder:
         return taken
 
     def _finish(self, number: int, one: Executed, operation: Operation, at: int) -> int:
-        """Note results, stores and branches; returns when it is ready."""
+        """Note results, stores and branches; returns when it is ready.  An updated base does not wait for the data."""
         issued = at + self._delays[number] if number in self._delays else at
         if operation.fraction is not None:
             issued += self._cadence.extra(operation.timing.name, operation.fraction)
         for result in operation.results:
-            self._made[result.name] = issued, result, number
+            self._made[result.name] = at if result.updates_base else issued, result, number
         if one.stores:
             self._stored.store(one.stores, number)
             self._stores[number] = at, store_forward(one.stores, self.core)

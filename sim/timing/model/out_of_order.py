@@ -212,7 +212,8 @@ class OutOfOrder:
             for source in sources:
                 read = self._values.get(source.name)
                 if read is not None and read.result is not None:
-                    kind = StallKind.MEMORY if read.number in self._delays else source.kind
+                    missed = read.number in self._delays and not read.result.updates_base
+                    kind = StallKind.MEMORY if missed else source.kind
                     read.read_by(part, source.after[read.result], Stall(kind, read.number, source.name))
         if flight.one.loads:
             self._read_stored(main)

@@ -19,11 +19,12 @@ int in_order(Schedule *S, int64_t until) {
     for (int32_t i = 0; i < operation->sources; i++) {
       const int32_t name = sources[i].name;
       if (S->made_by[name] < 0) continue;
-      const int64_t ready = S->made_at[name] + S->distance[sources[i].row * S->columns + S->made_as[name]];
+      const int is_base = S->made_as[name] >> 16, column = S->made_as[name] & 0xffff;
+      const int64_t ready = S->made_at[name] + S->distance[sources[i].row * S->columns + column];
       if (ready > at) {
         at = ready;
-        kind = sources[i].kind;
         cause = S->made_by[name];
+        kind = !is_base && delay_of(S, cause) ? MEMORY : sources[i].kind;
         what = name;
       }
     }
@@ -92,8 +93,8 @@ int in_order(Schedule *S, int64_t until) {
     if (operation->fraction) issued += extra(S, operation->key, operation->fraction);
     for (int32_t i = 0; i < operation->results; i++) {
       const Result *result = &S->result[operation->first_result + i];
-      S->made_at[result->name] = issued;
-      S->made_as[result->name] = result->column;
+      S->made_at[result->name] = result->moves_base ? at : issued;
+      S->made_as[result->name] = result->moves_base << 16 | result->column;
       S->made_by[result->name] = (int32_t)number;
     }
     if (S->taken[number]) take_branch(S, at, number);
@@ -101,7 +102,6 @@ int in_order(Schedule *S, int64_t until) {
       S->redirect = at + S->mispredict;
       S->redirected_by = number;
     }
-    if (what && cause >= 0 && delay_of(S, cause)) kind = MEMORY;
     const int64_t ready = issued + operation->done_after;
     S->entered[number] = S->available[number] = S->issued[number] = at;
     S->ready[number] = ready;

@@ -361,9 +361,9 @@ static void dispatch(Schedule *S, Flights *F, int64_t number, const Operation *o
       const int32_t by = S->made_by[source->name];
       if (by < 0) continue;
       const int32_t value = S->made_as[source->name] >> 16, column = S->made_as[source->name] & 0xffff;
-      const int kind = delay_of(S, by) ? MEMORY : source->kind;
+      const int of_base = value == 0x7fff, kind = !of_base && delay_of(S, by) ? MEMORY : source->kind;
       const int64_t delay = S->distance[source->row * S->columns + column];
-      read_value(F, part[k], by, value == 0x7fff, value == 0x7fff ? 0 : value, delay, kind, source->name);
+      read_value(F, part[k], by, of_base, of_base ? 0 : value, delay, kind, source->name);
     }
   }
   for (int64_t i = S->first_writer[number]; i < S->first_writer[number + 1]; i++) {
