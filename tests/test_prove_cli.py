@@ -71,10 +71,13 @@ def test_a_refuted_claim_shows_the_smallest_inputs(tmp_path: Path) -> None:
     assert "counter-example: x 1, n 0" in run(written(tmp_path, WRONG)).stdout
 
 
-def test_a_claim_without_an_answer_fails_with_the_reason(tmp_path: Path) -> None:
-    text = HEAD + 'CLAIMS = [Claim("none", {"x": S8}, lambda x: x, lambda x: x, given=lambda x: x > 200)]'
-    result = run(written(tmp_path, text))
-    assert (result.exit_code, "no input at all" in " ".join(result.stdout.split())) == (1, True)
+NO_INPUT = 'Claim("none", {"x": S8}, lambda x: x, lambda x: x, given=lambda x: x > 200)'
+
+
+@pytest.mark.parametrize(("more", "code"), [("", 3), (', Claim("wrong", {"x": S8}, lambda x: x, lambda x: x + 1)', 1)])
+def test_a_claim_without_an_answer_fails_with_the_reason(more: str, code: int, tmp_path: Path) -> None:
+    result = run(written(tmp_path, f"{HEAD}CLAIMS = [{NO_INPUT}{more}]"))
+    assert (result.exit_code, "no input at all" in " ".join(result.stdout.split())) == (code, True)
 
 
 def test_json_has_verdict_and_both_computations(tmp_path: Path) -> None:

@@ -39,8 +39,9 @@ def prove(
 ) -> None:
     """Prove for all inputs that the lane modules compute what the isa semantics say.
 
-    Each theorem has a false claim, a fault in the module, which must be refuted.  Exit code 1 where a theorem is not
-    proved or a false claim not refuted, 2 for a name that no theorem has and for a module that yosys refuses.
+    Each theorem has a false claim, a fault in the module, which must be refuted.  Exit code 1 where a theorem does not
+    hold or a false claim does, 2 for a name that no theorem has and for a module that yosys refuses, 3 where nothing is
+    wrong and something is unknown.
     With --modules or --adapter they are about your own hardware: operators, and streams of any latency, whose results
     must be those that are due however long either side waits; the false claim is that they are one higher.
     """
@@ -78,7 +79,8 @@ def prove(
         print_text(summary(found, tools))
     if interrupted:
         fail(f"interrupted after {len(found)} of {counted(len(asked), 'theorem')}", INTERRUPTED)
-    raise typer.Exit(0 if all(verdict.holds for verdict in found) else MISMATCH)
+    failed = [verdict for verdict in found if not verdict.holds]
+    raise typer.Exit(0 if not failed else MISSING if all(verdict.is_open for verdict in failed) else MISMATCH)
 
 
 def _about_own(own: OwnHardware, what: str, lanes: int, cuts: Path | None) -> list[OwnTheorem]:

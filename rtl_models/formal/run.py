@@ -35,6 +35,13 @@ class TheoremVerdict:
         return self.finding.outcome == "proved" and self.false_claim.outcome == "counter-example"
 
     @property
+    def is_open(self) -> bool:
+        """Whether nobody knows: no answer was come to, of the theorem or of its false claim."""
+        if self.finding.outcome != "proved":
+            return self.finding.outcome == "unknown"
+        return self.false_claim.outcome == "unknown" and not self.unplanted
+
+    @property
     def seconds(self) -> float:
         """What the solver took for both."""
         return self.finding.seconds + self.false_claim.seconds

@@ -184,7 +184,9 @@ def prove(
         print_json("prove", report.as_json())
     else:
         print_shown(partial(show_proofs, report))
-    raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else MISMATCH)
+    otherwise = any(finding.outcome != "unknown" for _, finding in report.refuted)
+    failed = MISMATCH if otherwise else MISSING
+    raise typer.Exit(INTERRUPTED if report.interrupted else 0 if report.passed else failed)
 
 
 def _cache(no_cache: bool) -> Path | None:
