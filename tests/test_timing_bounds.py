@@ -62,6 +62,29 @@ def test_the_bound_of_the_pipes_is_the_most_over_all_sets_of_them(work: dict[fro
     assert tightest(work)[1] == max(loads)
 
 
+SOME = st.frozensets(st.sampled_from(PIPES), min_size=1)
+
+
+@given(
+    st.dictionaries(SOME, st.integers(1, 9).map(Fraction), max_size=6),
+    st.lists(st.tuples(SOME, st.integers(1, 5).map(Fraction)), max_size=6),
+)
+def test_what_pipes_are_busy_with_at_the_end_is_left_out_of_every_set(
+    work: dict[frozenset[str], Fraction], tails: list[tuple[frozenset[str], Fraction]]
+) -> None:
+    loads = []
+    for pipes in chain.from_iterable(combinations(PIPES, size) for size in range(1, len(PIPES) + 1)):
+        needed = sum((cycles for some, cycles in work.items() if some <= set(pipes)), Fraction(0))
+        left = sorted((cycles for some, cycles in tails if some <= set(pipes)), reverse=True)[: len(pipes)]
+        loads.append(max(needed - sum(left), Fraction(0)) / len(pipes))
+    assert tightest(work, tails)[1] == max(loads)
+
+
+def test_of_many_pipes_that_share_nothing_one_is_needed_longest() -> None:
+    work = {frozenset({f"P{number}"}): Fraction(number) for number in range(1, 60)}
+    assert tightest(work) == (frozenset({"P59"}), Fraction(59))
+
+
 def test_pipes_that_are_busy_at_the_end_alone_are_no_bound() -> None:
     only = frozenset("M")
     assert tightest({only: Fraction(1)}, [(only, Fraction(3))]) == (only, Fraction(0))

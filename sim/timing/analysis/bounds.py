@@ -130,10 +130,12 @@ def tightest(work: Work, tails: Tails = ()) -> tuple[frozenset[str], Fraction]:
     """The pipes that are needed longest, and how long: the most, over sets of pipes, of what only they can do.
 
     Without the longest tails, one of each pipe, and divided by their number.  No pipes and 0 where there is no work.
+    Of two sets between which no work can choose one is needed at least as long as both together: they are not joined.
     """
-    sets: set[frozenset[str]] = set()
-    for pipes in work:
-        sets |= {pipes, *(pipes | other for other in sets)}
+    sets, joined = set(work), set(work)
+    while joined:
+        joined = {some | other for some in joined for other in work if some & other} - sets
+        sets |= joined
     loads = {some: _load(work, some, tails) for some in sorted(sets, key=lambda some: (len(some), *sorted(some)))}
     pipes = max(loads, key=loads.__getitem__, default=frozenset[str]())
     return pipes, loads.get(pipes, Fraction(0))
