@@ -222,6 +222,7 @@ def test_a_loop_is_found_in_a_file_whose_path_is_text(tmp_path: Path) -> None:
         ("ldr x9, [x0], #8\n ldr q0, [x9]", r"the address of ldr q0, \[x9\] does not move"),
         ("tbz w1, #0, 1f\n ldr q0, [x0]\n1: eor w1, w1, #1", "different ways through the loop"),
         ("bl f", "bl #0x11008 at 0x11000 leaves the loop"),
+        ("adr x3, 1f\n1: add x4, x4, #1\n br x3", "a branch to a register goes back within the loop"),
         ("svc #0", "svc"),
     ],
 )

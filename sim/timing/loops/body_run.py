@@ -54,6 +54,8 @@ class BodyRun:
         self._machine.pc = self._body.start
         done = [self._step()]
         while done[-1].pc != self._body.last and done[-1].next_pc != self._body.start:
+            if len(done) == len(self._body.code):  # more than all of it: a branch whose target is in no text
+                raise BareLoopError("a branch to a register goes back within the loop: time the whole function")
             done.append(self._step())
         return done
 
