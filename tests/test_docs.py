@@ -27,6 +27,7 @@ from support.page_examples import (
 )
 
 DOCS = Path(__file__).parents[1] / "docs"
+ROOMS = ("isa", "sim", "rtl_models")
 WRITTEN = [path for path in sorted(DOCS.rglob("*.md")) if "generated" not in path.parts]
 """The others are copies that `make docs` makes."""
 PAGES = {str(path.relative_to(DOCS)): path.read_text() for path in WRITTEN}
@@ -190,6 +191,15 @@ def test_the_test_of_a_kernel_of_ones_own_passes(tmp_path: Path, monkeypatch: py
     (tmp_path / "test_mine.py").write_text(text[1])
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "test_mine.py"], capture_output=True, text=True)
     assert "1 passed" in done.stdout
+
+
+def test_all_that_asks_what_kind_a_node_is_has_its_row_where_a_new_kind_is_told_of() -> None:
+    page = (DOCS / "where-things-go.md").read_text(encoding="utf-8")
+    rows = page.partition("## An expression node")[2].partition("\n## ")[0]
+    texts = {path: path.read_text(encoding="utf-8") for room in ROOMS for path in (DOCS.parent / room).rglob("*.py")}
+    asking = {path.name for path, text in texts.items() if "assert_never(" in text and "isa.lane import" in text}
+    assert {name for name in asking if f"{name}`" not in rows} == set()
+    assert len(asking) > 20
 
 
 def test_every_kernel_is_in_the_table_of_kernels() -> None:
