@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from operator import and_, or_
@@ -14,11 +16,13 @@ from isa.lane import S32, Lane, Place, Read, constant, maximum, minimum, select
 from sim.prove.claim import ClaimInputs, Finding
 from sim.prove.run import in_processes
 from sim.symbolic import equality
-from sim.symbolic.equality import ALL_TRIED, NO_INPUT, Answer, Equality, asked, decide_all, is_step
+from sim.symbolic.equality import ALL_TRIED, NO_INPUT, Answer, Equality, asked, decide_all, deciding_files, is_step
 from sim.symbolic.simplify import simplified
 
 X, Y, M = (Read(Place(name), S32.low, S32.high) for name in ("x", "y", "m"))
 ALWAYS = constant(1)
+
+ROOT = Path(__file__).parents[1]
 
 
 def decided(questions: Mapping[str, Equality], seconds: float = 20, kept_in: Path | None = None) -> dict[str, Answer]:
@@ -193,3 +197,15 @@ def test_answers_are_kept_and_those_that_were_tampered_with_are_not_believed(tmp
         file.write_text(json.dumps(answer))
     again = decided({name: REFUTED[name]}, kept_in=tmp_path)[name].finding
     assert (again.outcome, again.cached) == ("counter-example", False)
+
+
+def test_kept_answers_are_of_every_module_that_decides() -> None:
+    """All that it loads of expressions, evaluators, claims and the simplifier; instructions are in what is asked."""
+    rooms = ("isa.lane", "isa.floating", "isa.evaluate.", "sim.prove.", "sim.symbolic.")
+    text = f"import sys, sim.symbolic.equality; print(*(name for name in sys.modules if name.startswith({rooms})))"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, encoding="utf-8", check=True)
+    deciding = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in deciding_files()
+    }
+    assert set(done.stdout.split()) <= deciding
+    assert "isa.evaluate.batch.narrowing" in done.stdout.split()

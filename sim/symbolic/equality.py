@@ -22,6 +22,7 @@ from struct import pack
 from typing import Final, NamedTuple, TypeVar
 
 import isa.evaluate.smt
+import sim.prove.claim
 from isa.evaluate.exact import Evaluation
 from isa.evaluate.smt import Impossible, Solver, Undecided, solver_version
 from isa.evaluate.smt_products import highest_corners, second_highest_product
@@ -150,10 +151,16 @@ def _sides(question: Equality, found: Canonical) -> Sides:
 
 @cache
 def _deciders() -> bytes:
-    """The versions of what decides: the solver's, and the text of what asks it and of the simplifier."""
-    folder = Path(__file__).parent
-    files = [*folder.glob("*.py"), *folder.glob("rules/*.py"), *Path(isa.evaluate.smt.__file__).parent.glob("smt*.py")]
-    return b"".join([solver_version().encode(), *(file.read_bytes() for file in sorted(files))])
+    """The versions of what decides: the solver's, and the text of all that asks it, simplifies or tries numbers."""
+    return b"".join([solver_version().encode(), *(file.read_bytes() for file in deciding_files())])
+
+
+def deciding_files() -> list[Path]:
+    """The modules that an answer rests on: expressions, their evaluators, claims, the simplifier and its rules."""
+    folder, evaluators = Path(__file__).parent, Path(isa.evaluate.smt.__file__).parent
+    expressions = [evaluators.parent / name for name in ("lane.py", "floating.py")]
+    own = [*folder.glob("*.py"), *folder.glob("rules/*.py"), *Path(sim.prove.claim.__file__).parent.glob("*.py")]
+    return sorted([*expressions, *evaluators.glob("*.py"), *evaluators.glob("[!c]*/*.py"), *own])
 
 
 def settled_sides(sides: Sides, seconds: float) -> Finding:
