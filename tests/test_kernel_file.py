@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,18 @@ def test_a_golden_without_an_example_is_refused_with_those_there_are(tmp_path: P
 HEAD = "from sim.kernels import Domain, Kernel, parse_prototype\n"
 ONE = HEAD + 'NAME, SIGNATURE = parse_prototype("void f(const int8_t a[n], int8_t b[n], size_t n)")\n'
 ONE += "GIVEN = dict(name='f', symbol='f', sources=(), signature=SIGNATURE, golden=dict)\n"
+REAL = ONE.replace("int8_t", "float")
+
+
+@pytest.mark.parametrize(("number", "holds"), [
+    (3.40282346638528859811704183484516925e38, True), (3.40282356e38, True), (3.40282357e38, False),
+    (-(2**128), False), (10**60, False), (float("inf"), True), (float("nan"), True),
+])  # fmt: skip
+def test_a_domain_of_real_numbers_has_what_its_argument_holds(number: float, holds: bool) -> None:
+    _, signature = parse_prototype("void f(const float a[n], float b[n], size_t n)")
+    given = {"name": "f", "symbol": "f", "sources": (), "signature": signature, "golden": dict}
+    with nullcontext() if holds else pytest.raises(ValueError, match="which is no float32"):
+        Kernel(**given, domain={"a": Domain(choices=(number,))})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -170,6 +183,7 @@ ONE += "GIVEN = dict(name='f', symbol='f', sources=(), signature=SIGNATURE, gold
         (ONE + "KERNEL = Kernel(**GIVEN, domain={'c': Domain(0, 1)})", "'c', which is no arg"),
         (ONE + "KERNEL = Kernel(**GIVEN, domain={'a': Domain(0, 999)})", "has 999, .* no int8"),
         (ONE + "KERNEL = Kernel(**GIVEN, domain={'a': Domain(2, 1)})", "2..1 is empty"),
+        (REAL + "KERNEL = Kernel(**GIVEN, domain={'a': Domain(1e38, 1e39)})", r"has 1e\+39, .* no float32: .*e\+38$"),
         (HEAD + "parse_prototype('void f(int *a)')", "has no extent"),
     ],
 )  # fmt: skip

@@ -129,10 +129,19 @@ def check_domains(types: Mapping[str, np.dtype[Any]], domains: Domains, has_othe
             raise ValueError(f"the domain of {name!r} is {domain!r:.60}: {advice}")
         if name not in types and not has_others:
             raise ValueError(f"there is a domain of {name!r}, which is no argument: they are {', '.join(types)}")
-        if name not in types or types[name].kind == "f":
+        if name not in types:
+            continue
+        numbers = (*domain.choices, *domain.corners, domain.low, domain.high)
+        if types[name].kind == "f":
+            limits = np.finfo(types[name])
+            past = int(limits.max) + (1 << limits.maxexp - limits.nmant - 2)  # what rounds to infinity
+            if far := [n for n in numbers if isinstance(n, Real) and past <= abs(n) < inf]:
+                what = (
+                    f"has {far[0]!r:.60}, which is no {types[name]}: give numbers in {limits.min:.8g}..{limits.max:.8g}"
+                )
+                raise ValueError(f"the domain of {name!r} {what}")
             continue
         low, high = _limits(types[name])
-        numbers = (*domain.choices, *domain.corners, domain.low, domain.high)
         if wrong := [n for n in numbers if n is not None and not (isinstance(n, int) and low <= n <= high)]:
             what = f"has {wrong[0]}, which is no {types[name]}"
             raise ValueError(f"the domain of {name!r} {what}: give integers in {low}..{high}")
