@@ -43,6 +43,10 @@ def test_convention_that_gives_all_lanes_is_named(kernel: Kernel) -> None:
     assert told[0].startswith("all 3 lanes agree with the convention page")
 
 
+def test_one_lane_is_told_as_one(kernel: Kernel) -> None:
+    assert explain_kernel(kernel, [case(1)], [output(10)])[0].startswith("the lane agrees with the convention page")
+
+
 def test_lane_is_traced_through_the_golden_steps(kernel: Kernel) -> None:
     # 1/4: the multiply makes 1 of a half, the shift 1 of a half; a literal >> makes 0
     told = explain_kernel(kernel, [case(4, 1)], [output(11, 10)])

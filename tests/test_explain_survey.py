@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sim.explanation import rows as rows_module
+from sim.explanation.explanation import Trace
 from sim.explanation.limits import Limits, limits_of
 from sim.explanation.rows import distinct_rows
 from sim.explanation.rule import Candidate, Integers, Operands, RuleStep
 from sim.explanation.survey import closest, survey
+from sim.explanation.trace import trace
 
 UINT8, INT8, INT16 = (np.dtype(name) for name in ("uint8", "int8", "int16"))
 WORD = (-(2**31), 2**31 - 1)
@@ -178,3 +183,40 @@ def test_the_closest_is_that_of_the_least_distance_counted_on_all() -> None:
     assert found is not None
     assert (found.candidate, found.differing, found.distance) == (ONE_MORE, 5, 5)
     assert closest([REFUSED], rows) is None
+
+
+def convention(name: str, result: int, *events: tuple[str, str]) -> Any:
+    """One of which the steps are told, each with what happened there; its result is that of the last."""
+    steps = [RuleStep(step, result, Fraction(result), event) for step, event in (*events, ("clamp", ""))]
+    return SimpleNamespace(
+        rule=SimpleNamespace(name=name), steps=lambda element: steps, run=lambda operands: np.array([result])
+    )
+
+
+def traced(own: Any, others: Sequence[Any], yours: int) -> Trace:
+    part: Any = SimpleNamespace(
+        operands={"value": np.arange(6)}, element=lambda at: {"value": at}, inputs=lambda at: {"accumulator": at},
+        title=lambda one: one.rule.name,
+    )  # fmt: skip
+    return trace(part, own, [own, *others], 4, (2, 3), yours)
+
+
+def test_an_element_is_traced_beside_those_that_give_what_is_yours_or_else_something_else() -> None:
+    own = convention("own", 5)
+    others = [convention("a", 7), convention("b", 9), convention("b", 1), convention("c", 5), convention("d", 8)]
+    found = traced(own, others, 9)
+    assert (found.element, found.inputs, found.convention, found.result, found.yours) == (
+        (1, 1), {"accumulator": 4}, "own", 5, 9,
+    )  # fmt: skip
+    assert found.results == {"b": 9}
+    assert traced(own, others, 6).results == {"a": 7, "b": 9}  # none is yours: the first two that part from it
+    assert traced(own, others, 5).results == {"c": 5}
+
+
+def test_what_decided_is_told_of_the_convention_or_else_of_the_first_that_is_told_beside_it() -> None:
+    plain, tie = convention("own", 5), convention("own", 5, ("shift", "tie"))
+    others = [convention("a", 7, ("shift", "tie")), convention("b", 9, ("left shift", "wraps"))]
+    assert traced(plain, others, 9).decided == "b: wraps at the left shift"
+    assert traced(plain, others, 7).decided == "a: tie at the shift"
+    assert traced(tie, others, 9).decided == "tie at the shift"
+    assert traced(plain, [convention("a", 7)], 7).decided == ""

@@ -137,7 +137,7 @@ def answer(question: Question) -> Explanation:
         hints=()
         if matches
         else (
-            *hints_of(question, min((part.distance for part in parts), default=0)),
+            *hints_of(question, min(part.distance for part in parts)),
             *(hint for part, tallies in few[:1] for hint in part.places(tallies[0])),
         ),
         contradiction=contradiction,
