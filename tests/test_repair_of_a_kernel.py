@@ -530,6 +530,38 @@ def test_of_assembly_the_lines_that_matter_are_named(
     assert {lines[int(line.partition(":")[2]) - 1].rpartition("// ")[2] for line in found.lines} == blamed
 
 
+SEARCHED = """#include <arm_neon.h>
+void largest(const uint8_t *x, uint8_t *most, uint32_t *at, uint32_t n) {
+    uint8x16_t v = vdupq_n_u8(0);
+    uint32_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        v = vreinterpretq_u8_s8(vmaxq_s8(vreinterpretq_s8_u8(v), vreinterpretq_s8_u8(vld1q_u8(x + i)))); // FAULT
+    uint8_t top = vmaxvq_u8(v);
+    for (; i < n; i++)
+        top = x[i] > top ? x[i] : top;
+    for (i = 0; i < n; i++)
+        if (x[i] == top)
+            break;
+    *most = top;
+    *at = i;
+}
+"""
+"""Where it ends early, it has found a number that is not the largest."""
+
+
+@pytest.mark.slow
+def test_a_search_that_ends_early_may_go_on_when_it_is_right(tmp_path: Path) -> None:
+    source = tmp_path / "largest.c"
+    source.write_text(SEARCHED)
+    name, signature = parse_prototype("void largest(const uint8_t x[n], uint8_t most[1], uint32_t at[1], uint32_t n)")
+    kernel = Kernel(
+        name=name, symbol=name, sources=(source,), signature=signature, domain={"n": Domain(1, 200)},
+        golden=lambda i: {"most": i["x"].max(keepdims=True), "at": np.array([np.argmax(i["x"])], np.uint32)},
+    )  # fmt: skip
+    found = find_fault(kernel, Job(source, ("-O2",)), make_vectors(kernel, 200, seed=1))
+    assert found.lines == ("largest.c:6",)
+
+
 MIXED_UP = """        .globl kernel
         .type  kernel, %function
 kernel: movi   v9.8h, #100

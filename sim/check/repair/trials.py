@@ -49,6 +49,8 @@ TRIED, CHANGED = 160, 3
 """Neighbours of failing input sets that are tried, and the numbers that one has otherwise at most."""
 OBSERVED: Final = 100_000
 """Instructions after which the slots of the stack are known."""
+LONGER: Final = 8
+"""So many times as long a changed call may take: at -O0 one by one, what was not looked at, and not sixteen at once."""
 PER_CHANGE: Final = 1_000
 """What making a changed instruction ready costs, in instructions."""
 
@@ -135,8 +137,11 @@ class RepairTrials:
         return [outputs[name][wrong].tobytes() for name, wrong in self._wrong.items()]
 
     def _most(self, number: int) -> int:
-        """Instructions after which a changed call is taken for one that does not end."""
-        return 2 * self._took[number] + 100
+        """Instructions after which a changed call is taken for one that does not end.
+
+        What is wrong may end early, as a search for a number that is none of the right ones.
+        """
+        return LONGER * self._took[number] + 100
 
     def _are_right(self, numbers: list[int]) -> bool:
         for position, number in enumerate(numbers):
