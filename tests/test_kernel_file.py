@@ -238,6 +238,7 @@ def test_a_file_by_a_relative_path_is_told_with_where_it_was_looked_for(
     ({"work": ("product", "n +")}, "^'n \\+' is no extent: "),
     ({"flags": "-O2"}, "^flags of f is '-O2': give texts in a tuple"),
     ({"flags": (5,)}, "^flags of f is \\(5,\\): give texts in a tuple"),
+    ({"flags": ("-D\0",)}, "^flags of f is .*: give texts in a tuple"),
 ])  # fmt: skip
 def test_a_field_of_another_type_is_refused_in_a_sentence(wrong: dict[str, Any], message: str) -> None:
     name, signature = parse_prototype("void f(const int8_t a[n], int8_t b[n], size_t n)")

@@ -188,7 +188,8 @@ class Kernel:
             },
             "tolerance": (self.tolerance is None or isinstance(self.tolerance, Tolerance), "give a Tolerance, or None"),
             "flags": (
-                isinstance(self.flags, tuple | list) and all(isinstance(flag, str) for flag in self.flags),
+                isinstance(self.flags, tuple | list)
+                and all(isinstance(flag, str) and "\0" not in flag for flag in self.flags),
                 'give texts in a tuple, such as ("-O2",)',
             ),
             "work": (

@@ -205,7 +205,7 @@ ORIGINALS = (NARROW, NEIGHBOURS, ROWS, DOT, BLOCKS)
 
 @dataclass(frozen=True)
 class Broken:
-    """A original with one text replaced.
+    """An original with one text replaced.
 
     `blamed` is a text of the line that must be named; of several, between bars, where compilers make one instruction
     of two lines.
