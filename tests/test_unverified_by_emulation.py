@@ -12,6 +12,7 @@ from isa.rows import TABLE
 from isa.semantics.dot import dot
 from isa.semantics.elementwise import SIGNED
 from isa.table import Table
+from sim.call.definitions import cannot_verify
 from sim.check.check import Job, check_job
 from sim.check.report import Outcome, Report
 from sim.check.vectors import Vectors, make_vectors
@@ -118,3 +119,13 @@ def test_wrong_semantics_that_no_emulator_can_see_are_caught_by_the_golden_refer
     wrong = outcome(vectors, tmp_path, TABLE.replacing(SMMLA, dot(SIGNED, SIGNED)))
     assert wrong.mismatch is not None
     assert (wrong.divergence, wrong.mismatch.parted_at) == ("", "product")
+
+
+def test_what_the_emulator_lacks_or_has_wrong_is_told_from_all_else() -> None:
+    """An instruction of an extension that it lacks; one that it takes as unsigned; one of a known fault; two others."""
+    texts = {
+        "smmla v0.4s, v1.16b, v2.16b": True, "ldsmax w0, w1, [x2]": True, "fjcvtzs w0, d1": True,
+        "ldadd w0, w1, [x2]": False, "add v0.4s, v1.4s, v2.4s": False,
+    }  # fmt: skip
+    found = {text: cannot_verify(TABLE.instruction(*text.split(" ", 1)).form) for text in texts}
+    assert found == texts
