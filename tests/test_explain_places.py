@@ -96,6 +96,7 @@ def test_a_place_is_told_where_all_wrong_elements_lie_and_chance_would_hardly_pu
         assert found == counted(masks, "wrong lanes"), [(mask.shape, np.argwhere(mask).tolist()) for mask in masks]
 
 
+@pytest.mark.slow
 def test_each_place_is_told_of_some_of_these_and_none_of_others() -> None:
     found = [places_of(masks, "wrong lanes") for seed in range(20) for masks in drawn(seed) if any(map(np.any, masks))]
     told = {sentence.partition(" in ")[2].rstrip("0123456789") for sentences in found for sentence in sentences}
