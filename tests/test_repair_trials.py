@@ -90,7 +90,7 @@ def test_the_shortest_of_long_failing_calls_are_cut(image: Image) -> None:
     assert trials.failing[:CUT] == [*range(CUT + 1, 2 * CUT + 1)]
     assert trials.failing[CUT:] == [*range(CUT + 1)]
     before = trials.spent
-    trials.matters({})  # which runs the shortest one twice: of 8 elements, for windows of 4 were too many
+    trials._matters(trials.failing[0], {})  # runs it twice: of 8 elements, for windows of 4 were too many
     assert trials.spent - before == 2 * (took(8) + PER_CALL)
     assert trials_of(image, [long - 3]).failing == [0]
     assert trials_of(image, [long], kernel(sample=lambda rng: {"x": np.zeros(1, np.int32), "n": 1})).failing == [0]
@@ -138,6 +138,18 @@ def test_only_lanes_that_are_wrong_matter(image: Image, right_from: int, matters
         return {"out": inputs["x"] + np.where(inputs["x"] < right_from, 7, 6).astype(np.int32)}
 
     trials = trials_of(image, [4], kernel(golden))
+    assert trials.matters({at(image, ADDS): named("orr w4, w4, w6")}) == matters
+
+
+@pytest.mark.parametrize(
+    ("numbers", "matters"), [((8, 9), False), ((8, 10), True), ((8, 9, 10), True), ((8, 9, 8, 10), False)]
+)
+def test_it_is_enough_to_matter_in_one_of_three_failing_calls(
+    numbers: Sequence[int], matters: bool, image: Image
+) -> None:
+    """Of 8 and 9 the sum with 6 is the same as the bits of both."""
+    trials = of_numbers(image, *numbers)
+    assert len(trials.failing) == len(numbers)
     assert trials.matters({at(image, ADDS): named("orr w4, w4, w6")}) == matters
 
 

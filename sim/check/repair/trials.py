@@ -22,6 +22,8 @@ from sim.kernels.kernel import Inputs, Kernel, KernelError
 from sim.kernels.tolerance import agreement, all_agree
 from sim.toolchain.image import Image
 
+MATTERING: Final = 3
+"""Failing calls on which it is seen whether an instruction matters: in one, a table may have one number for all."""
 FIRST_RUN: Final = 600_000
 """Instructions that running the input sets once may take; the small ones come first."""
 FAILING: Final = 40
@@ -85,7 +87,7 @@ class RepairTrials:
         self._left_over, self._seed = [number for number in failing if number not in self.failing], vectors.seed + 1
         some = right[:: len(right) // SOME + 1]
         self._failing, self._right = [*self.failing], [*some, *(number for number in right if number not in some)]
-        self._wrong: dict[str, np.ndarray] | None = None
+        self._wrong: dict[int, dict[str, np.ndarray]] = {}
         self._way: Counter[int] | None = None
 
     @property
@@ -115,26 +117,30 @@ class RepairTrials:
             return False
 
     def matters(self, replaced: Mapping[int, Instruction]) -> bool:
-        """Whether a lane of the shortest failing call that is wrong becomes another number, or the call fails."""
+        """Whether a wrong lane of one of the shortest failing calls becomes another number, or the call fails."""
+        first, *others = self.failing[:MATTERING]
+        short = [first, *(number for number in others if self._took[number] <= 2 * self._took[first])]
+        return any(self._matters(number, replaced) for number in short)
+
+    def _matters(self, number: int, replaced: Mapping[int, Instruction]) -> bool:
         self._repeater.patch({})
-        before = self._wrong_lanes()
+        before = self._wrong_lanes(number)
         self._repeater.patch(replaced)
         try:
-            return before is None or before != self._wrong_lanes()
+            return before is None or before != self._wrong_lanes(number)
         except ValueError:
             return True
 
-    def _wrong_lanes(self) -> list[bytes] | None:
-        """What the shortest failing call makes of the lanes that are wrong without a change; None where it fails."""
-        number = self.failing[0]
+    def _wrong_lanes(self, number: int) -> list[bytes] | None:
+        """What a failing call makes of the lanes that are wrong without a change; None where it fails."""
         outputs, executed = self._repeater.run(self._calls[number], self._most(number))
         self.spent += executed + PER_CALL
         if outputs is None:
             return None
-        if self._wrong is None:
-            golden = self._golden[number]
-            self._wrong = {name: ~agreement(outputs[name], golden[name], self._kernel.tolerance) for name in golden}
-        return [outputs[name][wrong].tobytes() for name, wrong in self._wrong.items()]
+        if number not in self._wrong:
+            made, golden = outputs, self._golden[number]
+            self._wrong[number] = {n: ~agreement(made[n], golden[n], self._kernel.tolerance) for n in golden}
+        return [outputs[name][wrong].tobytes() for name, wrong in self._wrong[number].items()]
 
     def _most(self, number: int) -> int:
         """Instructions after which a changed call is taken for one that does not end.
