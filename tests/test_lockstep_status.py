@@ -39,7 +39,7 @@ def test_no_instruction_changes_a_status_register_and_none_of_its_pieces() -> No
     for name, words in recorded_words().items():
         emulator.memory.write(CODE, words[0].to_bytes(4, "little"))
         emulator.drop_code()
-        for _ in range(6):
+        for _ in range(3):
             registers = RegisterStorage()
             registers.vectors[:] = random.randbytes(512)
             registers.general[:] = [random.choice([*CORNERS, random.getrandbits(64)]) for _ in range(32)]
