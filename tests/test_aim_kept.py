@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,20 @@ def test_where_a_file_is_another_it_is_aimed_anew(
     assert [aimed(), aimed()] == [2, 2]
 
 
+def test_where_a_module_elsewhere_is_another_it_is_aimed_anew(
+    file: Path, aimed: Callable[..., int], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What the golden reference may come from need not lie beside the kernel file."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "shared_rounding.py"
+    elsewhere.write_text("ONE = 1\n")
+    monkeypatch.syspath_prepend(elsewhere.parent)
+    import_module("shared_rounding")
+    assert [aimed(), aimed()] == [1, 1]
+    elsewhere.write_text("ONE = 0 + 1\n")
+    assert [aimed(), aimed()] == [2, 2]
+    monkeypatch.delitem(sys.modules, "shared_rounding")
+
+
 @pytest.mark.parametrize("damage", [b"", b"\x80", pickle.dumps([1])])
 def test_what_is_damaged_is_made_anew(damage: bytes, tmp_path: Path, aimed: Callable[..., int]) -> None:
     assert aimed() == 1
@@ -127,6 +143,7 @@ def test_inputs_that_cannot_be_written_are_aimed_at_each_time(file: Path, aimed:
 @pytest.mark.slow
 def test_a_second_check_says_the_same_and_aims_at_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("check", str(file), "--vectors", "100", "--opt", "O2", "--jobs", "1", "--json")
+    import_module("support.documents")  # which the first check of a test loads
     first = lanewise(*words)
     monkeypatch.setattr(kept, "aim", lambda *_: pytest.fail("it was aimed at once more"))
     second = lanewise(*words)

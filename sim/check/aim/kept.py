@@ -1,16 +1,18 @@
 """What was aimed at code, kept for the next check of the same code with the same inputs.
 
-It follows from the code, from the kernel's own Python files, from input sets and golden outputs, and from lanewise; all
-of these are in the name under which it is kept.  Other things that a golden reference reads, such as a file of numbers,
-are known by the outputs that it gives alone.  What is kept is additional inputs and what is told of them: a check runs
-and compares them like all others.
+It follows from the code, from the kernel's own Python files and those of somebody's that are loaded beside it, from
+input sets and golden outputs, and from lanewise; all of these are in the name under which it is kept.  What else a
+golden reference reads, such as a file of numbers or an installed package, is known by the outputs that it gives alone.
+What is kept is additional inputs and what is told of them: a check runs and compares them like all others.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from sim.toolchain.cache import keep_within, mark_used
 from sim.toolchain.kept import write_whole
 from sim.toolchain.tools import cache_directory
 
+_PACKAGES = "isa", "sim", "rtl_models"
 _UNFIT = pickle.PicklingError, TypeError, AttributeError
 """What pickle raises for what it cannot write."""
 
@@ -48,7 +51,7 @@ def aimed_or_kept(name: str, kernel: Kernel, jobs: Sequence[Job], vectors: Vecto
 
 
 def _key(name: str, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> str:
-    files = digests(python_files(Path(name))) if is_path(name) else {}
+    files = digests([*python_files(Path(name)), *_loaded_elsewhere()]) if is_path(name) else {}
     about = [name, kernel.mode, kernel.symbol, kernel.signature, kernel.domain, kernel.tolerance, [*kernel.conventions]]
     builds = [
         (title, image.file, [(one.address, one.data, one.size, one.permissions) for one in image.segments], image.lines)
@@ -59,6 +62,16 @@ def _key(name: str, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> st
     for inputs, golden in zip(vectors.inputs, vectors.golden, strict=True):
         pickle.dump((inputs, golden), digest)
     return digest.hexdigest()
+
+
+def _loaded_elsewhere() -> Iterator[Path]:
+    """The files of modules that are neither installed nor of lanewise."""
+    root = Path(__file__).parents[3]
+    known = tuple(f"{folder}{os.sep}" for folder in (sys.prefix, sys.base_prefix, *(root / each for each in _PACKAGES)))
+    for module in [*sys.modules.values()]:
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and not file.startswith(known):
+            yield Path(file)
 
 
 class _Digest:
