@@ -27,6 +27,9 @@ PACKAGES: Final = (
     "pyosys",
 )
 """What computes, compares or shrinks; a version that is not installed is "" among the others."""
+ROOT: Final = Path(__file__).parents[1]
+OWN: Final = ("isa", "sim", "rtl_models")
+"""The packages of lanewise, which lie in `ROOT`."""
 _CODE: Final = (".py", ".c", ".h", ".S", ".sv", ".toml")
 _INCLUDED: Final = re.compile(
     rb'^\s*(?:#\s*(?:include|include_next|import)|\.(?:include|incbin))\s*[<"]([^">\n]+)', re.M
@@ -46,11 +49,10 @@ def versions() -> str:
         with suppress(PackageNotFoundError):
             installed[package] = version(package)
     digest = sha256()
-    root = Path(__file__).parents[1]
-    for package in ("isa", "sim", "rtl_models"):
-        for file in sorted((root / package).rglob("*")):
+    for package in OWN:
+        for file in sorted((ROOT / package).rglob("*")):
             if file.suffix in _CODE:
-                digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
+                digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
     return json.dumps({"lanewise": f"{version('lanewise')} {digest.hexdigest()[:16]}", **installed}, sort_keys=True)
 
 

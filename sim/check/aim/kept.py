@@ -19,14 +19,13 @@ from pathlib import Path
 from sim.check.aim.aiming import Aimed, aim, aimed_builds
 from sim.check.check import Job
 from sim.check.vectors import Vectors
-from sim.contents import digests, python_files, versions
+from sim.contents import OWN, ROOT, digests, python_files, versions
 from sim.kernels.kernel import Kernel
 from sim.kernels.kernel_file import is_path
 from sim.toolchain.cache import keep_within, mark_used
 from sim.toolchain.kept import write_whole
 from sim.toolchain.tools import cache_directory
 
-_PACKAGES = "isa", "sim", "rtl_models"
 _UNFIT = pickle.PicklingError, TypeError, AttributeError
 """What pickle raises for what it cannot write."""
 
@@ -66,8 +65,7 @@ def _key(name: str, kernel: Kernel, jobs: Sequence[Job], vectors: Vectors) -> st
 
 def _loaded_elsewhere() -> Iterator[Path]:
     """The files of modules that are neither installed nor of lanewise."""
-    root = Path(__file__).parents[3]
-    known = tuple(f"{folder}{os.sep}" for folder in (sys.prefix, sys.base_prefix, *(root / each for each in _PACKAGES)))
+    known = tuple(f"{folder}{os.sep}" for folder in (sys.prefix, sys.base_prefix, *(ROOT / each for each in OWN)))
     for module in [*sys.modules.values()]:
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and not file.startswith(known):
