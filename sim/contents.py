@@ -6,7 +6,7 @@ import ast
 import json
 import platform
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -77,17 +77,14 @@ def _digest_of(file: Path, changed: int, size: int, node: int) -> str:
 
 def python_files(file: Path) -> Iterator[Path]:
     """A Python file, and those in its folder and below that it imports, and these."""
-    seen, waiting = set[Path](), [file]
-    while waiting:
-        one = waiting.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        yield one
+
+    def named(one: Path) -> Iterator[Path]:
         with suppress(OSError, SyntaxError, ValueError, IndexError):
             for node in ast.walk(ast.parse(one.read_bytes())):
                 for module in _imported(node, one, file.parent):
-                    waiting += [path for path in (module.with_suffix(".py"), module / "__init__.py") if path.is_file()]
+                    yield from filter(Path.is_file, (module.with_suffix(".py"), module / "__init__.py"))
+
+    return _with_all_named([file], named)
 
 
 def _imported(node: ast.AST, file: Path, root: Path) -> Iterator[Path]:
@@ -112,17 +109,25 @@ def source_files(source: Path, flags: Sequence[str] = ()) -> Iterator[Path]:
     More than a compiler would read, where includes depend on conditions; the compiler's own headers are not among them.
     """
     folders = [Path(found) for option in _FOLDERS for found in _given(option, flags)]
-    seen, waiting = set[Path](), [source, *filter(Path.is_file, map(Path, _given("-include", flags)))]
-    while waiting:
-        one = waiting.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        yield one
+
+    def named(one: Path) -> Iterator[Path]:
         with suppress(OSError):
             for name in _INCLUDED.findall(one.read_bytes()):
                 found = (folder / name.decode(errors="replace") for folder in (one.parent, *folders))
-                waiting += [path for path in found if path.is_file()]
+                yield from filter(Path.is_file, found)
+
+    return _with_all_named([source, *filter(Path.is_file, map(Path, _given("-include", flags)))], named)
+
+
+def _with_all_named(files: list[Path], named: Callable[[Path], Iterator[Path]]) -> Iterator[Path]:
+    """Files, and those that they name, and these; each once."""
+    seen, waiting = set[Path](), files
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            yield one
+            waiting += named(one)
 
 
 def _given(option: str, flags: Sequence[str]) -> Iterator[str]:
