@@ -96,7 +96,7 @@ def outcomes(
     form: str, states: int, mutation: Mutation = lambda text: text, /, fpcr: int = 0, fpsr: int = IXC
 ) -> Iterator[str | None]:
     """What `HostOnly.difference` says of a form over so many hard states, of its words in turn."""
-    words = words_to_run(form, Random(SEED), 0) if "#" in form else words_of(form)
+    words = words_to_run(form, Random(SEED), 10_000) if "#" in form else words_of(form)
     hosts = [HostOnly(word, mutation) for word in words]
     hard = [FloatingStates(host.instruction, SEED) for host in hosts]
     turns = cycle(zip(hosts, hard, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
 from random import Random
 from typing import Literal
@@ -14,6 +14,7 @@ from sim.timing.loops.steady import FEW_IN_FLIGHT, time_loop
 from sim.timing.model.core import Core
 from sim.timing.model.out_of_order import OutOfOrder
 from sim.timing.model.pipeline import pipeline
+from sim.timing.model.stream import Executed
 from support.small_cores import ACCUMULATE, ADD, LOAD, MULTIPLY, small_core, stream_of
 
 TEXTS = (
@@ -131,6 +132,28 @@ def test_an_endless_search_is_given_up_with_a_sentence(monkeypatch: pytest.Monke
     monkeypatch.setattr("sim.timing.loops.steady.LONGEST_SEARCH", 20_000)
     with pytest.raises(ValueError, match="no steady state in 20000 instructions: give a count of at most 10001 "):
         time_loop(without_steady_state(), small_core(), 10**8)
+
+
+@pytest.mark.parametrize(("why_not", "in_python"), [("", 3), ("there is no compiler", 200)])
+@pytest.mark.parametrize("order", ["in", "out"])
+def test_a_loop_that_does_not_settle_soon_is_simulated_to_its_end(
+    order: Literal["in", "out"], why_not: str, in_python: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In C, and where there is no compiler in Python.  It would repeat itself after four iterations."""
+    loop, core = loop_of("add v1.4s, v1.4s, v0.4s"), small_core(order, classes={ADD: {"latency": "3.25"}})
+    cycles, fed, feed = simulated(loop, core, 200), list[Executed](), type(pipeline(core)).feed
+    monkeypatch.setattr("sim.timing.loops.steady.USUAL_SEARCH", 2)
+    monkeypatch.setattr("sim.timing.loops.steady.why_not", lambda: why_not)
+    monkeypatch.setattr(type(pipeline(core)), "feed", lambda self, stream: feed(self, kept_in(fed, stream)))
+    found = time_loop.__wrapped__(loop, core, 200)
+    assert (found.period, found.cycles, found.per_iteration) == (0, cycles, Fraction(cycles, 200))
+    assert len(fed) == in_python
+
+
+def kept_in(fed: list[Executed], stream: Iterable[Executed]) -> Iterator[Executed]:
+    for one in stream:
+        fed.append(one)
+        yield one
 
 
 @pytest.mark.slow

@@ -119,11 +119,12 @@ class AccumulatorSearch:
 
     def _accumulators(self, channel: Channel, zero_point: int) -> Int64Array:
         """Around every tie and edge of the output, the ends of int32 and of what a left shift keeps; small ones."""
-        small = range(-(1 << 15), 1 << 15) if len(self._channels) == 1 else range(-128, 128)
+        reach = 1 << 15 if len(self._channels) == 1 else 128
         extremes = (INT32_MIN, INT32_MIN + 1, INT32_MAX - 1, INT32_MAX)
         powers = (sign * (1 << bit) + step for bit in range(16, 31) for sign in (1, -1) for step in (-1, 0, 1))
-        values = {*small, *extremes, *powers, *self._backwards(channel, zero_point)}
-        return np.array([value for value in values if INT32_MIN <= value <= INT32_MAX], np.int64)
+        others = [*extremes, *powers, *self._backwards(channel, zero_point)]
+        possible = np.array([value for value in others if INT32_MIN <= value <= INT32_MAX], np.int64)
+        return np.unique(np.concatenate([np.arange(-reach, reach), possible]))
 
     def _backwards(self, channel: Channel, zero_point: int) -> Iterator[int]:
         """Accumulators whose results lie at half numbers, and, before a right shift, half a unit beside them."""

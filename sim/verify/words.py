@@ -16,7 +16,7 @@ _OFFSET, _OFFSET_UNSCALED = 12, ("ldapur", "stlur")
 def words_to_run(form: str, rng: random.Random, runs: int) -> list[int]:
     """Words for so many runs: the recorded ones, then seeded variants of them; at least three runs for each.
 
-    A form with an immediate keeps all its variants.  Empty where no word is recorded.
+    Of a form with an immediate so many variants that each can have a run.  Empty where no word is recorded.
     """
     recorded = tuple(dict.fromkeys(_with_aligned_offset(form, word) for word in words_of(form)))
     tried = set[int]()
@@ -29,7 +29,7 @@ def words_to_run(form: str, rng: random.Random, runs: int) -> list[int]:
         tried.update(with_every_immediate(word))
     candidates = sorted({_with_aligned_offset(form, word) for word in tried} - set(recorded))
     rng.shuffle(candidates)
-    room = None if "#" in form else max(runs // _RUNS_A_WORD - len(recorded), 8)
+    room = max(runs if "#" in form else runs // _RUNS_A_WORD, len(recorded) + 8) - len(recorded)
     return [*recorded, *sorted(islice((word for word in candidates if _is_word_of(form, word)), room))]
 
 

@@ -11,7 +11,13 @@ from sim.timing.loops.loop import Loop
 from sim.timing.model.core import Core
 from sim.timing.model.pipeline import pipeline, uncollected
 from sim.timing.model.stream import Executed
+from sim.timing.native.array_stream import array_stream
+from sim.timing.native.library import why_not
+from sim.timing.native.scheduling import native_schedule
+from sim.timing.native.tables import NotNative
 
+USUAL_SEARCH = 10_000
+"""Instructions in which a loop comes to its steady state, if to any; then one that ends is simulated to its end."""
 LONGEST_SEARCH = 2_000_000
 """Instructions that are simulated in search of a steady state, and at most without one."""
 MOST_IN_FLIGHT = 2_000
@@ -55,17 +61,23 @@ def time_loop(loop: Loop, core: Core, count: int) -> LoopTiming:
 
 
 class _Search:
-    """Simulates until a state comes again: `period` is then its two iterations and the cycles between them."""
+    """Simulates until a state comes again: `period` is then its two iterations and the cycles between them.
+
+    Else `total` is the cycles of all iterations, in C if that takes long.
+    """
 
     def __init__(self, loop: Loop, core: Core, count: int) -> None:
         self.period: tuple[int, int, int] | None = None
+        self._in_c: int | None = None
         self._loop, self._core, self._count = loop, core, count
         self._engine = pipeline(core)
         self._most_in_flight = FEW_IN_FLIGHT
         self._repeats = _repeats(loop, count)
         with uncollected():
             self._engine.feed(self._instructions())
-        self.total = self._engine.schedule().cycles if self.period is None else 0
+        self.total = 0
+        if self.period is None:
+            self.total = self._engine.schedule().cycles if self._in_c is None else self._in_c
 
     def _instructions(self) -> Iterator[Executed]:
         """Until a state comes again.
@@ -74,12 +86,18 @@ class _Search:
         decide, besides which store a load meets, is part of the state.
         """
         engine, size = self._engine, self._core.unaligned_bytes
+        has_end = self._count * len(self._loop.body) <= LONGEST_SEARCH
         seen: dict[Hashable, tuple[int, int]] = {}
         for number in range(self._count):
             if number * len(self._loop.body) > LONGEST_SEARCH:
                 raise ValueError(
                     f"no steady state in {LONGEST_SEARCH} instructions: give a count of at most {number} iterations"
                 )
+            if has_end and number == USUAL_SEARCH // len(self._loop.body) + 1:
+                self._repeats = False
+                self._in_c = _cycles_in_c(self._loop, self._core, self._count)
+                if self._in_c is not None:
+                    return
             iteration, in_flight = self._loop.iteration(number), engine.in_flight
             grown = in_flight > self._most_in_flight
             self._most_in_flight = max(in_flight, self._most_in_flight)
@@ -90,6 +108,17 @@ class _Search:
                     self.period = first, number, engine.now - at
                     return
             yield from iteration
+
+
+def _cycles_in_c(loop: Loop, core: Core, count: int) -> int | None:
+    """Of all iterations; None where there is no compiler, or a core that C cannot have."""
+    if why_not():
+        return None
+    stream = array_stream([one for number in range(count) for one in loop.iteration(number)])
+    try:
+        return native_schedule(stream, core, mispredicted=frozenset()).cycles
+    except NotNative:
+        return None
 
 
 def _repeats(loop: Loop, count: int) -> bool:
