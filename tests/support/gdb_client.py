@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from threading import Event, Thread
 from types import TracebackType
 
@@ -83,5 +84,7 @@ class Serving:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
+        with suppress(OSError):  # it asks whether it is over when somebody comes, or half a second later
+            socket.create_connection(("127.0.0.1", self.server.port)).close()
         self._thread.join(10)
         assert not self._thread.is_alive()
