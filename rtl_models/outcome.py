@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
+from isa.errors import MISMATCH, MISSING
 from rtl_models.tools.environment import SimulatorName
 from sim.toolchain.shell import typed
+
+NEVER_ENDS: Final = "simulation"
+"""In the place of the names of tests where the simulator was stopped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +58,12 @@ class BenchOutcome:
     def passed(self) -> bool:
         """All tests did, of which there are some, and something was compared."""
         return bool(self.tests) and not any(self.tests.values()) and self.lanes_compared > 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 where it passed, 1 where a test did not; 3 where the simulator was stopped, or nothing was compared."""
+        failed = any(said for name, said in self.tests.items() if name != NEVER_ENDS)
+        return 0 if self.passed else MISMATCH if failed else MISSING
 
     @property
     def title(self) -> str:
@@ -101,3 +111,9 @@ class BenchOutcome:
             "smallest": dict(self.smallest), "first_divergence": self.smallest_told, "convention": self.convention,
             "waves": str(self.waves or ""), "warnings": list(self.warnings), "reproduce": self.reproduce,
         }  # fmt: skip
+
+
+def exit_code_of(outcomes: Iterable[BenchOutcome]) -> int:
+    """0 where all passed; else 1 where a test of one did not, 3 where nothing is wrong and one has no verdict."""
+    codes = {outcome.exit_code for outcome in outcomes}
+    return MISMATCH if MISMATCH in codes else max(codes, default=0)

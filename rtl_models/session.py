@@ -13,7 +13,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 from isa.errors import MISMATCH, LanewiseError
-from rtl_models.outcome import BenchOutcome
+from rtl_models.outcome import NEVER_ENDS, BenchOutcome
 from rtl_models.tools.build_cache import Simulator
 from rtl_models.tools.environment import NeverEnds, SimulationUnavailable, bench_variables, execute
 from rtl_models.tools.protocol import FAILURE, SMALLEST
@@ -22,8 +22,6 @@ from rtl_models.tools.scratch import named_by_content
 WAVES: Final = "waves.vcd"
 SECONDS: Final = 1_200.0
 """After which a simulator is stopped: the longest run takes a tenth of it."""
-NEVER_ENDS: Final = "simulation"
-"""In the place of the names of tests where the simulator was stopped."""
 
 
 class WentWrong(LanewiseError):
@@ -49,12 +47,13 @@ class Session:
         results.unlink(missing_ok=True)
         variables = bench_variables(self._top, module, self._seed, tests, results) | dict(self._variables)
         try:
-            done = execute([*self._simulator.command, *arguments], self.folder, SECONDS, **variables)
+            command = [*self._simulator.command, *arguments]
+            done = execute(command, self.folder, SECONDS, "the simulator", **variables)
         except KeyboardInterrupt:
             shutil.rmtree(self.folder)
             raise
-        except NeverEnds:
-            return {NEVER_ENDS: f"the simulator did not end within {SECONDS:g} s and was stopped"}
+        except NeverEnds as stopped:
+            return {NEVER_ENDS: str(stopped)}
         if not results.exists():
             raise SimulationUnavailable(f"the simulator ended with status {done.status}:\n{done.output.strip()}")
         said = {}

@@ -13,9 +13,9 @@ import numpy as np
 
 from rtl_models.adapters import Adapter
 from rtl_models.latencies import in_words
-from rtl_models.outcome import BenchOutcome
+from rtl_models.outcome import NEVER_ENDS, BenchOutcome
 from rtl_models.register_map import CHANNELS
-from rtl_models.session import NEVER_ENDS, Session
+from rtl_models.session import Session
 from rtl_models.tools.build_cache import TopModule, built
 from rtl_models.tools.environment import SimulatorName
 from rtl_models.tools.linter import warnings_of

@@ -200,6 +200,13 @@ def test_a_run_of_all_says_what_is_done_and_the_point_that_nothing_executes(monk
     assert lanewise("rtl", "cover").exit_code == 0
 
 
+def test_modules_without_a_point_show_nothing_which_is_exit_code_3(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rtl_models.command.cover.counts_of", lambda name: Counts())
+    result = lanewise("rtl", "cover", "add")
+    said = "there is no branch and no expression: nothing was counted\n"
+    assert (result.exit_code, result.stdout) == (3, said)
+
+
 def test_a_failing_bench_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(name: str) -> Counts:
         raise BenchFails(f"the bench of {name} fails")

@@ -50,7 +50,7 @@ def test_a_file_that_is_no_text_is_one_sentence(command: str, tmp_path: Path) ->
 def test_all_pairs_are_those_of_the_users_module(narrow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Exhausted(5, Disagreement((1, 2), (4, False), (3, False)))
     found = {(): Exhausted(9), (narrow,): wrong}
-    monkeypatch.setattr(exhaust_command, "compare_every_pair", lambda _, __, before: found[tuple(before)])
+    monkeypatch.setattr(exhaust_command, "compare_every_pair", lambda _, __, before, seconds: found[tuple(before)])
     done = [lanewise("rtl", "exhaust", "sqadd", *words) for words in ([], ["--modules", narrow])]
     assert [one.exit_code for one in done] == [0, 1]
     folder = f"$'{narrow.parent}/mine\\x1b'"

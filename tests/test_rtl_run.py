@@ -11,9 +11,10 @@ import pytest
 from conftest import Without
 
 from rtl_models import session
+from rtl_models.exhaustive import run as exhaustive
 from rtl_models.exhaustive.run import Disagreement, compare_every_pair
 from rtl_models.operators import OPERATORS
-from rtl_models.outcome import BenchOutcome
+from rtl_models.outcome import NEVER_ENDS, BenchOutcome, exit_code_of
 from rtl_models.run import design, run
 from rtl_models.tools import build_cache, environment
 from rtl_models.tools.build_cache import BuildError, Simulator, built
@@ -77,7 +78,20 @@ def test_a_simulator_that_does_not_end_is_stopped_and_is_a_failure(monkeypatch: 
     stopped = session.Session("endless", "top", 1, endless, {})
     said = stopped.run("no_module")
     shutil.rmtree(stopped.folder)
-    assert said == {session.NEVER_ENDS: "the simulator did not end within 0.5 s and was stopped"}
+    assert said == {NEVER_ENDS: "the simulator did not end within 0.5 s and was stopped"}
+
+
+def outcome(**tests: str) -> BenchOutcome:
+    return BenchOutcome(name="sqadd", options={}, simulator="verilator", seed=1, tests=tests,
+                        figures={"lanes_compared": 8 if tests else 0})  # fmt: skip
+
+
+def test_a_difference_is_exit_code_1_and_what_has_no_verdict_3() -> None:
+    agrees, differs, empty = outcome(rows=""), outcome(rows="", more="3 is no 4"), outcome()
+    stopped = outcome(**{NEVER_ENDS: "the simulator did not end"})
+    assert [one.exit_code for one in (agrees, differs, empty, stopped)] == [0, 1, 3, 3]
+    several = [[agrees, agrees], [agrees, stopped], [stopped, differs, agrees], []]
+    assert [exit_code_of(some) for some in several] == [0, 3, 1, 0]
 
 
 def test_a_package_that_is_not_installed_is_a_sentence() -> None:
@@ -171,6 +185,32 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("LANEWISE_CACHE", str(tmp_path / "file"))
     with pytest.raises(SimulationUnavailable, match="set LANEWISE_CACHE"):
         built(design(SQADD, BYTES))
+
+
+@pytest.mark.slow
+def test_pairs_that_never_end_are_stopped_without_a_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two lanes, the second of which is told all the same."""
+    programs = [tmp_path / "endless", tmp_path / "agrees"]
+    programs[0].write_text("#!/bin/sh\nexec sleep 600\n")
+    programs[1].write_text("#!/bin/sh\necho compared 9\n")
+    for program in programs:
+        program.chmod(0o700)
+    made = iter(programs)
+    monkeypatch.setattr(exhaustive, "kept", lambda *_: next(made))
+    result = lanewise("rtl", "exhaust", "sqadd", "sqsub", "--timeout", "0.3", columns=200)
+    assert (result.exit_code, result.stdout.splitlines()) == (3, [
+        "sqadd, 16 bits: without a verdict: the simulator of sqadd did not end within 0.3 s and was stopped; --timeout "
+        "gives it more",
+        "sqsub, 16 bits: 9 pairs compared, all agree",
+        "1 of 2 agree",
+    ])  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_program_that_never_ends_is_stopped_by_the_name_that_it_is_called(tmp_path: Path) -> None:
+    with pytest.raises(environment.NeverEnds, match=r"^yosys did not end within 0\.3 s and was stopped$") as stopped:
+        environment.execute([sys.executable, "-c", "while True: pass"], tmp_path, 0.3, "yosys")
+    assert stopped.value.exit_code == 3
 
 
 def test_an_operator_that_cannot_be_exhausted_is_exit_2() -> None:

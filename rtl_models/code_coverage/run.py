@@ -21,8 +21,10 @@ from rtl_models.cores.names import CORES
 from rtl_models.formal.units.tables import MOST_IN_LUTS
 from rtl_models.latencies import PROFILES
 from rtl_models.operators import OPERATORS
+from rtl_models.outcome import NEVER_ENDS
 from rtl_models.session import Session
 from rtl_models.tools.build_cache import COUNTS, TopModule, built
+from rtl_models.tools.environment import NeverEnds
 from rtl_models.tools.sources import module_names, sources_of
 from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS, Unit
@@ -49,7 +51,7 @@ class _Run(NamedTuple):
 def counts_of(name: str, *before: Path) -> Counts:
     """How often the benches of an operator, a unit or a core execute each point of the modules.
 
-    Modules in the folders `before` go before those of the package.  Raises BenchFails, BuildError, and
+    Modules in the folders `before` go before those of the package.  Raises BenchFails, BuildError, NeverEnds, and
     SimulationUnavailable where the environment lacks something.
     """
     return added(_counted(name, made, made.design.folders) for made in _runs(name, before))
@@ -97,7 +99,10 @@ def runs_of(unit: Unit) -> list[Built]:
 def _counted(name: str, made: _Run, folders: Sequence[Path], own: Sequence[str] = ()) -> Counts:
     """Of the modules in these folders; `own` are the words that name a user's."""
     session = Session(name, made.top, run.SEED, built(made.design, purpose="coverage"), made.variables)
-    failed = [f"{test}: {said}" for test, said in session.run(made.bench).items() if said]
+    tests = session.run(made.bench)
+    if NEVER_ENDS in tests:
+        raise NeverEnds(f"the bench of {name}: {tests[NEVER_ENDS]}")
+    failed = [f"{test}: {said}" for test, said in tests.items() if said]
     if failed:
         again = typed(["lanewise", "rtl", "test", name, *own])
         raise BenchFails(f"the bench of {name} fails: {'; '.join(failed)}; again: {again}")

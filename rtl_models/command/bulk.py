@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from isa.errors import MISMATCH, did_you_mean
+from isa.errors import did_you_mean
 from rtl_models.bulk.run import BEATS, Volume, all_volumes, run_volume
 from rtl_models.command.options import (
     AdapterFile,
@@ -21,6 +21,7 @@ from rtl_models.command.options import (
     profiles_of,
 )
 from rtl_models.latencies import PROFILES
+from rtl_models.outcome import BenchOutcome, exit_code_of
 from rtl_models.unit_run import Built
 from rtl_models.units import LANE_COUNTS, UNITS
 from sim.terminal.output import fail, print_progress, print_text, progress_bar, require_one_of
@@ -63,15 +64,14 @@ def bulk(
         volumes = all_volumes(seed, own.strict)
     else:
         volumes = [Volume(Built(UNITS[unit], count, named, strict=own.strict, adapter=own.adapter), beats, seed)]
-    agreeing = 0
+    outcomes: list[BenchOutcome] = []
     for number, volume in enumerate(volumes):
         begun = time.monotonic()
         with progress_bar() as progress:
             progress.add_task(f"{volume.unit.title}: simulator and beats", total=len(volumes), completed=number)
-            outcome = run_volume(volume, chosen, own.before)
-        agreeing += outcome.passed
-        print_warnings(outcome, set())
-        print_text(outcome.told())
+            outcomes.append(run_volume(volume, chosen, own.before))
+        print_warnings(outcomes[-1], set())
+        print_text(outcomes[-1].told())
         print_progress(f"{volume.unit.title}: {time.monotonic() - begun:.0f} s")
-    print_text(f"{agreeing} of {len(volumes)} agree")
-    raise typer.Exit(0 if agreeing == len(volumes) else MISMATCH)
+    print_text(f"{sum(outcome.passed for outcome in outcomes)} of {len(volumes)} agree")
+    raise typer.Exit(exit_code_of(outcomes))

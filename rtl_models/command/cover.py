@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from isa.errors import MISMATCH
+from isa.errors import MISMATCH, MISSING
 from rtl_models.code_coverage.gaps import never_executed
 from rtl_models.code_coverage.points import added
 from rtl_models.code_coverage.run import counts_of, modules_of_these_alone, own_counts, problems, report
@@ -28,7 +28,8 @@ def cover(
     """Count the branches and expressions of the modules that their benches execute.
 
     What is not executed must stand, with its reason, in rtl_models/code_coverage/gaps.toml, and nothing else may; of
-    parts that others need too this is asked with all of those.  Exit code 1 where it is otherwise or a bench fails.
+    parts that others need too this is asked with all of those.  Exit code 1 where it is otherwise or a bench fails, 3
+    where the modules have no branch and no expression, so that nothing is counted.
     With --modules or --adapter they are those of your own files, and what is not executed is told.
     """
     own, started = chosen_hardware(modules, adapter, strict=False), time.monotonic()
@@ -45,9 +46,11 @@ def cover(
     wrong = [] if own.before else problems(counts, modules_of_these_alone(wanted))
     told = never_executed(counts) if own.before else wrong
     last = f"{sum(n > 0 for n in counts.values())} of {counted(len(counts), 'point')} executed"
+    if not counts:
+        last = "there is no branch and no expression: nothing was counted"
     print_text("\n".join([*report(counts), *told, last]))
     print_progress(f"{time.monotonic() - started:.0f} s")
-    raise typer.Exit(MISMATCH if wrong else 0)
+    raise typer.Exit(MISMATCH if wrong else 0 if counts else MISSING)
 
 
 def _possible(own: OwnHardware) -> list[str]:

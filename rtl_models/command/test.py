@@ -13,7 +13,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from isa.errors import INTERRUPTED, MISMATCH, USAGE, did_you_mean
+from isa.errors import INTERRUPTED, USAGE, did_you_mean
 from rtl_models.adapters import Adapter
 from rtl_models.command.junit import render_junit
 from rtl_models.command.options import (
@@ -34,7 +34,7 @@ from rtl_models.cores.gemm_run import NAME, core_title, run_gemm_core
 from rtl_models.cores.names import CORES
 from rtl_models.latencies import PROFILES
 from rtl_models.operators import OPERATORS
-from rtl_models.outcome import BenchOutcome
+from rtl_models.outcome import BenchOutcome, exit_code_of
 from rtl_models.register_map import CHANNELS, MOST_CHANNELS
 from rtl_models.run import SEED, run
 from rtl_models.tools.environment import SimulatorName
@@ -112,7 +112,7 @@ def test(
         print_text("\n".join(outcome.told() for outcome in outcomes))
     if interrupted:
         fail(f"interrupted after {len(outcomes)} of {counted(len(jobs), 'run')}", INTERRUPTED)
-    raise typer.Exit(0 if all(outcome.passed for outcome in outcomes) else MISMATCH)
+    raise typer.Exit(exit_code_of(outcomes))
 
 
 def jobs_of(

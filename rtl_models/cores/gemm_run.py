@@ -12,9 +12,9 @@ from typing import Final
 from rtl_models.cores.gemm import GemmCore
 from rtl_models.cores.gemm_harness import TOP, design
 from rtl_models.cores.names import CORES
-from rtl_models.outcome import BenchOutcome
+from rtl_models.outcome import NEVER_ENDS, BenchOutcome
 from rtl_models.register_map import CHANNELS
-from rtl_models.session import NEVER_ENDS, Session
+from rtl_models.session import Session
 from rtl_models.tools.build_cache import built
 from rtl_models.tools.environment import SimulatorName
 from rtl_models.tools.linter import warnings_of

@@ -15,7 +15,7 @@ from isa.evaluate.c import expression
 from rtl_models.harness import TOP, harness, port_name
 from rtl_models.operators import Operator
 from rtl_models.tools.build_cache import OPTIMISATION, TopModule, kept, linked, unity, verilate
-from rtl_models.tools.environment import SimulationUnavailable, execute
+from rtl_models.tools.environment import LONGEST, SimulationUnavailable, execute
 from rtl_models.tools.sources import LANES
 
 _LOOP: Final = Path(__file__).parent / "loop.cpp"
@@ -46,11 +46,14 @@ def can_be_exhausted(operator: Operator, width: int) -> bool:
     return len(types) == 2 and sum(kind.bits for kind in types) <= 32 and operator.result_of(width).bits in (8, 16, 32)
 
 
-def compare_every_pair(operator: Operator, width: int, before: Sequence[Path] = ()) -> Exhausted:
+def compare_every_pair(
+    operator: Operator, width: int, before: Sequence[Path] = (), seconds: float = LONGEST
+) -> Exhausted:
     """All pairs of operands, result and saturation, against the semantics; at 16 bits ten seconds and the build.
 
     Modules in the folders `before` go before those of the package.  Raises ValueError where the operands are not two or
-    are too long, BuildError, and SimulationUnavailable where the environment lacks something.
+    are too long, BuildError, SimulationUnavailable where the environment lacks something, and NeverEnds where the pairs
+    take longer than so many seconds.
     """
     if not can_be_exhausted(operator, width):
         raise ValueError(f"{operator.name} at {width} bits has no two operands of 32 bits together: nothing to exhaust")
@@ -58,7 +61,7 @@ def compare_every_pair(operator: Operator, width: int, before: Sequence[Path] = 
     design = TopModule(TOP, texts, (*before, LANES))
     program = kept("exhaustive", design, ".loop", lambda scratch: _make(design, scratch))
     with TemporaryDirectory() as folder:
-        done = execute([program], Path(folder))
+        done = execute([program], Path(folder), seconds, called=f"the simulator of {operator.name}")
     if done.status:
         raise SimulationUnavailable(f"the loop over all pairs ended with status {done.status}: {done.output.strip()}")
     lines = {words[0]: list(map(int, words[1:])) for words in map(str.split, done.output.splitlines())}

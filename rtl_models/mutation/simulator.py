@@ -47,14 +47,16 @@ def killed_by(
     """What is found of the module itself and of each mutant, by their numbers, in order; None where nothing is.
 
     `netlist` is the Verilog that has them all; `control` are those of `CLOCK` and `HANDSHAKE` that the module has.
-    Raises SimulationUnavailable, ScratchUnusable, and BuildError for a netlist that Verilator refuses.
+    Raises SimulationUnavailable, NeverEnds, ScratchUnusable, and BuildError for a netlist that Verilator refuses.
     """
     texts = {f"{_TOP}.sv": _top(module, control, netlist, max(mutants), scenarios[0].cycles), "netlist.sv": netlist}
     design = TopModule(_TOP, {**texts, "quiet.vlt": _QUIET}, ())
     program = kept(_KIND, design, ".mutants", lambda scratch: _make(design, scratch))
     with scratch_folder() as folder:
         (folder / "scenarios").write_bytes(b"".join(scenario.image() for scenario in scenarios))
-        done = execute([program, "scenarios", *map(str, (0, *mutants))], folder)
+        done = execute(
+            [program, "scenarios", *map(str, (0, *mutants))], folder, called=f"the simulator of the mutants of {module}"
+        )
     lines = done.output.splitlines()
     if done.status or len(lines) != len(mutants) + 1:
         raise SimulationUnavailable(f"the mutants of {module} ended with status {done.status}: {done.output.strip()}")

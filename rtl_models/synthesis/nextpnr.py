@@ -55,12 +55,13 @@ def nextpnr_version() -> str:
 def place_and_route(netlist: str, directory: Path, clock: int, seed: int) -> PlacedDesign:
     """The netlist, a file of the directory, with a clock of so many MHz to be reached; the log is the file `log` there.
 
-    Raises Unplaced, NextpnrMissing, rtl_models.tools.environment.SimulationUnavailable.
+    Raises Unplaced, NextpnrMissing; SimulationUnavailable and NeverEnds of rtl_models.tools.environment.
     """
     nextpnr_version()
     asked = ("--json", netlist, "--freq", str(clock), "--seed", str(seed))
     command = [*wheel_command(_IMPORTED, _RUN), *_PART_OPTIONS, *_OPTIONS, *asked]
-    done = execute(command, directory, TMPDIR=str(directory))  # what a killed wheel leaves goes with the directory
+    # what a killed wheel leaves goes with the directory
+    done = execute(command, directory, called="nextpnr", TMPDIR=str(directory))
     if done.status:
         raise _refusal(done.output)
     return placed(json.loads((directory / "report.json").read_text()))

@@ -27,8 +27,14 @@ _RUN_VARIABLES: Final = ("COCOTB_", "GPI_", "PYGPI_")
 """Beginnings of the variables by which the user's shell would change what a bench does."""
 
 
+LONGEST: Final = 3_600.0
+"""Seconds after which a program is stopped where no other time is said: many times what the longest of them takes."""
+
+
 class NeverEnds(LanewiseError):
-    """A program that was stopped because it ran for too long."""
+    """A program that was stopped because it ran for too long: one sentence.  Exit code 3: there is no verdict."""
+
+    exit_code = MISSING
 
 
 class SimulationUnavailable(LanewiseError):
@@ -45,10 +51,13 @@ class Finished:
     output: str
 
 
-def execute(command: Sequence[str | Path], directory: Path, seconds: float | None = None, **variables: str) -> Finished:
+def execute(
+    command: Sequence[str | Path], directory: Path, seconds: float = LONGEST, called: str = "", **variables: str
+) -> Finished:
     """Run a program to its end in a directory, with variables added to the environment.
 
-    Raises SimulationUnavailable where it cannot be started, and NeverEnds where it is stopped after so many seconds.
+    Raises SimulationUnavailable where it cannot be started, and NeverEnds where it is stopped after so many seconds: in
+    that it is what it is `called`, else the program.
     """
     text = [str(part) for part in command]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_RUN_VARIABLES)}
@@ -59,7 +68,7 @@ def execute(command: Sequence[str | Path], directory: Path, seconds: float | Non
             timeout=seconds, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
-        raise NeverEnds(f"{text[0]} was stopped after {seconds:g} s") from error
+        raise NeverEnds(f"{called or text[0]} did not end within {seconds:g} s and was stopped") from error
     except OSError as error:
         raise SimulationUnavailable(f"cannot run {text[0]}: {error.strerror}") from error
     return Finished(done.returncode, done.stdout.decode(errors="replace"))

@@ -82,11 +82,11 @@ def reading(sources: Mapping[str, str], module: str, parameters: Mapping[str, in
 def run_script(script: str, directory: Path) -> str:
     """Run a script in a directory; returns what yosys printed.
 
-    Raises YosysMissing, Refused, KeyboardInterrupt, and OSError where the directory cannot be used.
+    Raises YosysMissing, Refused, NeverEnds, KeyboardInterrupt, and OSError where the directory cannot be used.
     """
     command = _command()
     (directory / "script").write_text(f"{script}\n")
-    done = execute(command, directory)
+    done = execute(command, directory, called="yosys")
     if done.output.startswith(UNSTARTED):
         raise YosysMissing(f"yosys {done.output.strip()}; run: {pip_install('--force-reinstall pyosys')}")
     if done.status != 0:

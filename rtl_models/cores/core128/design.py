@@ -114,12 +114,12 @@ def _make(made: TopModule, purpose: Purpose, scratch: Path) -> tuple[Path, list[
 def simulate(program: Path, programs: Sequence[Core128Program], *arguments: str) -> list[Core128Run]:
     """Run programs, one after the other; `arguments` are those of the simulator, such as "+fault=3".
 
-    Raises SimulationUnavailable where the simulator does not end well.
+    Raises SimulationUnavailable where the simulator does not end well, NeverEnds where it does not end.
     """
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "programs").write_bytes(b"".join(map(_written, programs)))
-        done = execute([program, *arguments], folder)
+        done = execute([program, *arguments], folder, called="the simulator of core128")
         if done.status or done.output.split()[:2] != ["ran", str(len(programs))]:
             raise SimulationUnavailable(f"the simulator of core128 ended with {done.status}: {done.output.strip()}")
         commits = np.fromfile(folder / "commits", COMMIT)
