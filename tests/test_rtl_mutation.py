@@ -22,6 +22,7 @@ from typer.testing import Result
 from isa.lane import S32, U8
 from rtl_models.adapters import read_adapter
 from rtl_models.benches.coverage import stimulus
+from rtl_models.benches.units import quantized_add_float_bench
 from rtl_models.command import mutate as command
 from rtl_models.cores.gemm import GemmShape
 from rtl_models.cores.names import CORE_PARTS, CORES
@@ -32,7 +33,8 @@ from rtl_models.formal.equations.written import Subject, SubjectSources, at_widt
 from rtl_models.formal.question import depends_on
 from rtl_models.formal.subject import Decision, about, decide, subjects
 from rtl_models.formal.theorem import Fault, Theorem
-from rtl_models.mutation import kept, survivors
+from rtl_models.latencies import latency
+from rtl_models.mutation import kept, simulator, survivors
 from rtl_models.mutation.judgement import Judgement, WrongModule, judge
 from rtl_models.mutation.kept import keep_or_judge
 from rtl_models.mutation.mutants import Mutant, mutants_in
@@ -44,7 +46,10 @@ from rtl_models.mutation.sameness import Sameness, sameness
 from rtl_models.mutation.sameness import kept as kept_ranges
 from rtl_models.mutation.scenarios import gemm_core as core_scenarios
 from rtl_models.mutation.scenarios import lanes
-from rtl_models.mutation.scenarios.scenario import Scenario
+from rtl_models.mutation.scenarios.scenario import Scenario, Steps
+from rtl_models.mutation.scenarios.signals import PortSignal
+from rtl_models.mutation.scenarios.units import UnitScenarios
+from rtl_models.mutation.simulator import Killed, killed_by
 from rtl_models.mutation.survivors import by_proof
 from rtl_models.mutation.targets import Target, targets, targets_named
 from rtl_models.mutation.verdict import Fate, MutantVerdict
@@ -545,6 +550,50 @@ def test_a_fault_in_a_part_that_hardly_a_layer_shows_is_refuted_by_the_theorems_
     (target,) = targets_named("gemm_core")
     equations = derive_equations(fault.planted(design_of(target.subject)), tmp_path)
     assert decide(target.subject, equations, SECONDS).outcome == "refuted"
+
+
+DEEP = """module deep(clk_i, rst_ni, valid_i, ready_o, valid_o, ready_i, data_i, data_o, mutant_i);
+  input clk_i;
+  input rst_ni;
+  input valid_i;
+  output ready_o;
+  output valid_o;
+  input ready_i;
+  input data_i;
+  output data_o;
+  input mutant_i;
+  reg [45:0] valid, data;
+  reg again;
+  assign ready_o = ready_i || !valid_o;
+  assign valid_o = valid[45];
+  assign data_o = data[45];
+  always @(posedge clk_i)
+    if (!rst_ni) {valid, again} <= 0;
+    else if (ready_o) begin
+      valid <= {valid[44:0], valid_i | (mutant_i & valid_o & !again)};
+      data <= {data[44:0], data_i};
+      again <= again | valid_o;
+    end
+endmodule
+"""
+"""Of as many stages as the deepest unit; mutant 1 takes the first result in again as it leaves."""
+
+
+@pytest.mark.slow
+def test_what_is_invented_as_the_last_result_leaves_is_waited_for_through_all_stages() -> None:
+    drawn = UnitScenarios(quantized_add_float_bench.BENCH, 4, "deep", SEED).by_test()["reset_inside"]
+    whole = [one for one in drawn if not one.broken_off]
+    assert latency("quantized_add_float", "deep") == 46
+    assert whole
+    assert all(one.drained > 46 and one.offers[-one.drained :].all() for one in whole)
+    one = {"data_i": PortSignal(1, np.ones((1, 1), np.uint8))}
+    beat = Steps(one, {"data_o": one["data_i"]}, np.zeros(1, bool))
+    found = []
+    for drained in (32, whole[0].drained):
+        cycles = np.ones(46 + 2 + drained, bool)
+        alone = Scenario(name="one", cycles=beat.none(), beats=beat, offers=cycles, takes=cycles, drained=drained)
+        found.append(killed_by("deep", (*simulator.CLOCK, *simulator.HANDSHAKE), DEEP, [1], [alone]))
+    assert found == [[None, None], [None, Killed(0, 1, "invented")]]
 
 
 def test_a_netlist_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:

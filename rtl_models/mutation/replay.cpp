@@ -26,7 +26,7 @@ struct Row {
 };
 
 struct Counts {
-  int32_t cycles, beats, decisions, broken_off, latency, reset_edges;
+  int32_t cycles, beats, decisions, broken_off, latency, reset_edges, drained;
 };
 
 struct Scenario {
@@ -110,7 +110,8 @@ class Stream {
   // What rule is broken, or none.
   const char* run() {
     const char* wrong = nullptr;
-    for (; cycle_ < scenario_.decisions.size() && idle_ < Drained && !wrong; ++cycle_) wrong = one_cycle();
+    const int32_t drained = scenario_.counts.drained;
+    for (; cycle_ < scenario_.decisions.size() && idle_ < drained && !wrong; ++cycle_) wrong = one_cycle();
     const bool unfinished = sent_ < rows_.size() || !inside_.empty();
     return wrong ? wrong : unfinished && !scenario_.counts.broken_off ? "lost" : nullptr;
   }
@@ -119,8 +120,6 @@ class Stream {
   size_t row() const { return inside_.empty() ? sent_ : inside_.front().row; }
 
  private:
-  static constexpr size_t Drained = 32;  // cycles: longer than any pipeline
-
   struct Accepted {
     size_t row, cycle;
   };
@@ -163,7 +162,8 @@ class Stream {
   const Scenario& scenario_;
   const std::vector<Row>& rows_;
   std::deque<Accepted> inside_;
-  size_t cycle_ = 0, sent_ = 0, idle_ = 0;
+  size_t cycle_ = 0, sent_ = 0;
+  int32_t idle_ = 0;
   bool offered_ = false, waits_ = false;
   Outputs held_;
 };

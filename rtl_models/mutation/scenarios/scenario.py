@@ -57,8 +57,8 @@ class Scenario:
 
     `offers` and `takes` say cycle by cycle when the source offers a beat and when the sink is ready; within them every
     beat must come, in order and unchanged while it waits, unless `broken_off`: then the next scenario's reset meets
-    whatever is on its way.  `latency` is the cycles from each beat to its result, where they are known.  The reset is
-    held for `reset_edges`.
+    whatever is on its way.  `latency` is the cycles from each beat to its result, where they are known.  For `drained`
+    cycles behind the last result nothing more may come.  The reset is held for `reset_edges`.
     """
 
     name: str
@@ -69,10 +69,12 @@ class Scenario:
     broken_off: bool = False
     latency: int | None = None
     reset_edges: int = RESET_EDGES
+    drained: int = 0
 
     def image(self) -> bytes:
         """All of it as the simulator reads it: counts as 32-bit numbers, then rows, then a byte for each cycle."""
         latency = -1 if self.latency is None else self.latency
-        counts = [len(self.cycles), len(self.beats), len(self.offers), self.broken_off, latency, self.reset_edges]
+        counts = [len(self.cycles), len(self.beats), len(self.offers), self.broken_off, latency]
+        counts += [self.reset_edges, self.drained]
         both = (self.offers + 2 * self.takes.astype(np.uint8)).astype(np.uint8)
         return np.array(counts, "<i4").tobytes() + self.cycles.image() + self.beats.image() + both.tobytes()

@@ -19,6 +19,8 @@ _LONG_BEATS: Final = 1_000
 """Of the frame without stalls."""
 _PATIENCE: Final = 40
 """Cycles for each row; no pattern of stalls needs half as many."""
+_BEHIND: Final = 32
+"""Cycles behind the last result, besides those of all stages: for what waits in buffers at the ends of a pipeline."""
 
 
 class UnitScenarios:
@@ -85,8 +87,11 @@ class UnitScenarios:
     ) -> Scenario:
         """Under a pattern of stalls; broken off after so many cycles, if that is said."""
         stalls, count = STALLS[pattern], len(beats) * _PATIENCE if cycles is None else cycles
+        drained = self._latency + _BEHIND
+        behind = np.ones(drained if cycles is None else 0, bool)
         offers, takes = (
-            np.fromiter(islice(side(self._rng), count), bool, count) for side in (stalls.offers, stalls.takes)
+            np.append(np.fromiter(islice(side(self._rng), count), bool, count), behind)
+            for side in (stalls.offers, stalls.takes)
         )
         return Scenario(
             name=name,
@@ -97,4 +102,5 @@ class UnitScenarios:
             broken_off=cycles is not None,
             latency=self._latency if exact and self._strict else None,
             reset_edges=RESET_EDGES if self._strict else LONG_RESET,
+            drained=drained,
         )
