@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ Array = np.ndarray[Any, Any]
 class Tolerance:
     """A lane agrees within `absolute` + `relative` * |golden|, or at most `ulps` representable numbers away.
 
-    Infinities agree with themselves only.  Raises ValueError for a negative number.
+    Infinities agree with themselves only.  Raises ValueError for a number that is negative or not finite.
     """
 
     absolute: float = 0.0
@@ -23,8 +24,8 @@ class Tolerance:
     ulps: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.absolute, self.relative, self.ulps) < 0:
-            raise ValueError(f"a tolerance cannot be negative: {self}")
+        if not all(0 <= number < inf for number in (self.absolute, self.relative, self.ulps)):
+            raise ValueError(f"a tolerance cannot be negative, infinite or no number: {self}")
 
     def __str__(self) -> str:
         parts = [f"{self.absolute:g}"] if self.absolute else []
