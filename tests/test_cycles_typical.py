@@ -51,6 +51,25 @@ def test_a_length_outside_the_domain_is_refused() -> None:
         typical_arguments(kernel(n=Domain(choices=(16, 64))), 17, 1)
 
 
+def valid_up_to(most: int) -> Kernel:
+    """Of rows no longer than that, and not all alike."""
+    return replace(
+        kernel(n=Domain(1, 400)), valid=lambda inputs: inputs["n"] <= most and len(np.unique(inputs["a"], axis=0)) > 1
+    )
+
+
+def test_where_valid_refuses_a_row_the_largest_call_that_it_takes_stands() -> None:
+    """The usual row is one alone, in which no two are unlike."""
+    picky = valid_up_to(300)
+    arguments = typical_arguments(picky, None, 1)
+    assert (picky.accepts(arguments), arguments["rows"] > 1) == (True, True)
+
+
+def test_a_length_that_valid_refuses_is_refused() -> None:
+    with pytest.raises(KernelError, match="a row of 64 is none of f: its valid refuses it"):
+        typical_arguments(valid_up_to(300), 64, 1)
+
+
 def test_a_seed_gives_the_same_call_again() -> None:
     first, again = (typical_arguments(kernel(), None, 5)["a"] for _ in range(2))
     assert np.array_equal(first, again)

@@ -20,6 +20,7 @@ from sim.cycles import CoreError, load_core, schedule
 from sim.cycles.input import function_call
 from sim.debug.calls import debug_function, debug_kernel
 from sim.debug.commands import HELP, SessionCommands
+from sim.debug.request import DebugRequest, find_call
 from sim.debug.session import Session
 from sim.debug.spots import SpotError
 from sim.debug.trace.selection import Selection
@@ -455,3 +456,17 @@ def test_cycles_of_a_long_call_are_counted_from_near(folder: Path) -> None:
     assert numbers == list(range(8187, 8197))
     causes = [int(cause) for line in lines for cause in re.findall(r"#(\d+)", line)]
     assert 8186 in causes
+
+
+def test_a_call_that_nobody_names_is_none_that_valid_refuses(tmp_path: Path) -> None:
+    """Of a kernel whose input sets are its own, four in five of which it refuses."""
+    (tmp_path / "scaled.c").write_text(SOURCE)
+    own = """arguments=lambda inputs: {"a": inputs["row"], "n": len(inputs["row"])},
+                sample=lambda rng: {"row": rng.integers(-9, 9, rng.integers(1, 60)).astype(np.int16)},
+                corners=lambda: iter(()), valid=lambda inputs: len(inputs["row"]) < 12,
+                golden=lambda inputs: {"out": inputs["row"]})
+"""
+    head, _, _ = KERNEL.partition("steps=steps,")
+    (tmp_path / "own.py").write_text(head + own)
+    call = find_call(DebugRequest(what=str(tmp_path / "own.py")))
+    assert 0 < len(call.inputs["row"]) < 12

@@ -26,7 +26,8 @@ def typical_arguments(kernel: Kernel, length: int | None, seed: int) -> dict[str
     """The call that the kernel says is typical, else the largest of a hundred random calls; where it has rows of any
     length, one row of `length` (256).
 
-    Raises KernelError for a length that the kernel does not let choose, and for numbers that are none of its domain.
+    Where `valid` refuses a row of the usual length, the largest call stands.  Raises KernelError for a length that the
+    kernel does not let choose, and for numbers that are none of its domain.
     """
     rng = np.random.default_rng(seed)
     if kernel.typical and length is None:
@@ -43,7 +44,12 @@ def typical_arguments(kernel: Kernel, length: int | None, seed: int) -> dict[str
     nearest = _allowed(kernel, axis, wanted)
     if length not in (None, nearest):
         raise KernelError(f"the domain of {axis!r} in {kernel.name} has no {length}: the nearest is {nearest}")
-    return _one_row(kernel, largest, axis, nearest)
+    row = _one_row(kernel, largest, axis, nearest)
+    if not kernel.takes_inputs or kernel.accepts(row):
+        return row
+    if length is not None:
+        raise KernelError(f"a row of {length} is none of {kernel.name}: its valid refuses it, leave --length out")
+    return largest
 
 
 def _typical_inputs(kernel: Kernel, rng: np.random.Generator) -> Inputs:

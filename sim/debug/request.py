@@ -18,6 +18,7 @@ from sim.check.vectors import call_seed, make_vectors
 from sim.check.written_inputs import read_inputs
 from sim.cycles.typical import output_elements, typical_arguments
 from sim.debug.calls import DebugError, DebuggedCall, debug_captured, debug_failing, debug_function, debug_kernel
+from sim.kernels.inputs import Samples
 from sim.kernels.kernel import Inputs, Kernel, built_in_kernel
 from sim.kernels.kernel_file import is_path, load_kernel
 from sim.toolchain.compile_commands import object_as_told, source_as_told
@@ -161,5 +162,6 @@ def _typical_inputs(kernel: Kernel, wanted: DebugRequest) -> Inputs:
     if kernel.takes_inputs:
         return typical_arguments(kernel, wanted.length, wanted.seed)
     rng = np.random.default_rng(wanted.seed)
-    drawn = [kernel.sample(rng) for _ in range(_DRAWN)]
+    samples = Samples(kernel, kernel.sample)
+    drawn = [samples.draw(rng) for _ in range(_DRAWN)]
     return max(drawn, key=lambda inputs: output_elements(kernel.signature, kernel.arguments(inputs)))
