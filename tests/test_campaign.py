@@ -32,6 +32,7 @@ from sim.campaign.result import JobResult
 from sim.campaign.run import CampaignRun, Spread, WorkerRefused, run_campaign
 from sim.campaign.store import Store
 from sim.campaign.work import JobRefused, JobTask, do_job
+from sim.kernels.kernel import built_in_kernel
 from sim.models.tflite_file import read_tflite
 from sim.processes import LostItem
 from support.command import lanewise
@@ -386,6 +387,10 @@ def test_ctrl_c_is_130_and_the_same_command_goes_on(tmp_path: Path) -> None:
                     more={"vectors": 9, "engine": "lockstep"}),
             "lanewise check k.py --seed 1 --vectors 9 --opt O2 --compile 'gcc-13 -g -O3 -c k.c'",
         ),
+        (JobCase(kind="check", kernel="k.py", source="k.c", compiler="gcc-13", level="O3", flags="-DX", seed=1,
+                 more={"vectors": 9, "engine": "lockstep", "path": "../a b/k.c", "own_flags": ["-march=armv8.4-a"]}),
+         "lanewise check k.py --seed 1 --vectors 9 --opt O2 "
+         """--compile 'gcc-13 -g -O3 -march=armv8.4-a -DX -c '"'"'../a b/k.c'"'"''"""),
         (JobCase(kind="check", kernel="k.py", source="k.c", level="O1", seed=2,
                  more={"vectors": 9, "engine": "lockstep", "grid": {"n": 8, "shift": -1}}),
          "lanewise check k.py --seed 2 --vectors 9 --opt O1 --hold n=8 --hold shift=-1"),
@@ -402,6 +407,25 @@ def test_ctrl_c_is_130_and_the_same_command_goes_on(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_the_command_of_a_case_does_the_same_alone(case: JobCase, words: str) -> None:
     assert command_of(case) == words
+
+
+def test_of_a_source_elsewhere_another_compilers_command_names_it_and_the_kernels_flags(folder: Path) -> None:
+    (folder / "src").mkdir()
+    (folder / "halve.c").rename(folder / "src" / "halve.c")
+    kernel = (folder / "halve.py").read_text()
+    elsewhere = kernel.replace('Path("halve.c")', 'Path("src/halve.c")').replace("domain=", 'flags=("-DX=1",), domain=')
+    (folder / "halve.py").write_text(elsewhere)
+    (job,) = jobs_in(folder, f"{CHECK}compilers = ['gcc']\n")
+    assert command_of(job.case).endswith("--compile 'gcc -g -O2 -DX=1 -c src/halve.c'")
+
+
+def test_of_a_built_in_kernel_another_compilers_command_names_the_source_that_there_is() -> None:
+    case = JobCase(kind="prove", kernel="conv2d", source="kernel.c", compiler="gcc", level="O2",
+                   more={"lengths": [1], "seconds": 1.0})  # fmt: skip
+    words = shlex.split(shlex.split(command_of(case))[-1])
+    assert (words[:-1], Path(words[-1])) == (
+        ["gcc", "-g", "-O2", *built_in_kernel("conv2d").flags, "-c"], built_in_kernel("conv2d").sources[0],
+    )  # fmt: skip
 
 
 @pytest.mark.slow

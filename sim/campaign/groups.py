@@ -7,10 +7,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from sim.campaign.case import JobCase
+from sim.campaign.kernels import foreign_command
 from sim.campaign.result import FAILURES, JobResult
 from sim.toolchain.shell import typed
 
@@ -134,8 +134,7 @@ def command_of(case: JobCase) -> str:
     numbers: dict[str, object] = {"mode": case.mode or None, "seed": case.seed}
     build: dict[str, object] = {"opt": case.level or None, "cflags": case.flags or None}
     if case.compiler:
-        foreign = f"{case.compiler} -g -{case.level} {case.flags}".strip()
-        build = {"opt": "O2", "compile": f"{foreign} -c {Path(case.kernel).parent / case.source}"}
+        build = {"opt": "O2", "compile": foreign_command(case)}
     given: dict[str, object]
     match case.kind:
         case "check":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -12,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from sim.campaign.case import JobCase
 from sim.campaign.file import CampaignError, near_names
@@ -90,6 +91,31 @@ def implementation(kernel: Kernel, case: JobCase) -> Iterator[tuple[Kernel, Job]
         words = [*shlex.split(case.compiler), "-g", f"-{case.level}", *kernel.flags, *flags_of(case)]
         run_as_told([*words, "-c", str(source), "-o", str(made)], Path.cwd())
         yield replace(kernel, sources=(made,), program=None), Job(made, ())
+
+
+def told_of_source(name: str, kernel: Kernel, source: Path) -> dict[str, Any]:
+    """What a case says besides of a source that another compiler compiles, so that its command can be told without the
+    kernel's file: where it is, if not beside that, and the kernel's own flags.  Of a built-in kernel nothing.
+    """
+    if not is_path(name):
+        return {}
+    beside = Path(name).parent / source.name
+    elsewhere = {} if source.absolute() == beside.absolute() else {"path": os.path.relpath(source)}
+    return {**elsewhere, **({"own_flags": list(kernel.flags)} if kernel.flags else {})}
+
+
+def foreign_command(case: JobCase) -> str:
+    """How another compiler compiles the source of a case, from the campaign's folder."""
+    if is_path(case.kernel):
+        source = Path(case.more.get("path", Path(case.kernel).parent / case.source))
+        flags = case.more.get("own_flags", [])
+    else:
+        kernel = built_in_kernel(case.kernel, case.mode or None)
+        source = next((one for one in kernel.sources if one.name == case.source), Path(case.source))
+        flags = list(kernel.flags)
+    own = shlex.join(flags)
+    words = [case.compiler, "-g", f"-{case.level}", own, case.flags, "-c", shlex.quote(str(source))]
+    return " ".join(word for word in words if word)
 
 
 def files_of(case: JobCase, kernel: Kernel) -> dict[str, str]:

@@ -17,7 +17,7 @@ from isa.errors import LanewiseError
 from sim.call.captured import read_lines
 from sim.campaign.case import JobCase, PlannedJob, digest_of
 from sim.campaign.file import Campaign, CampaignError, near_names
-from sim.campaign.kernels import WHEEL, files_of, kernel_named, kernel_of
+from sim.campaign.kernels import WHEEL, files_of, kernel_named, kernel_of, told_of_source
 from sim.campaign.mutants import mutation
 from sim.campaign.result import FAILURES
 from sim.contents import digests, versions
@@ -167,8 +167,11 @@ def _kernels(values: Values) -> Iterator[tuple[str, str]]:
             yield name, mode
 
 
-def _builds(values: Values) -> Iterator[dict[str, Any]]:
-    """The implementations of kernels: compilers, levels and flags for sources, and programs of intrinsics once."""
+def _builds(values: Values) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The implementations of kernels: compilers, levels and flags for sources, and programs of intrinsics once.
+
+    Fields of a case, and what else must be known of it: of a source that another compiler compiles.
+    """
     chosen: list[str] = values["sources"]
     met = set[str]()
     for name, mode in _kernels(values):
@@ -182,13 +185,16 @@ def _builds(values: Values) -> Iterator[dict[str, Any]]:
             if chosen and source.name not in chosen:
                 continue
             if not is_source(source):
-                yield {**about, "source": source.name}
+                yield {**about, "source": source.name}, {}
                 continue
             for compiler, level, flags in product(values["compilers"], values["levels"], values["flags"]):
-                yield {**about, "source": source.name, "compiler": "" if compiler == WHEEL else compiler,
-                       "level": level, "flags": flags}  # fmt: skip
+                build = {"source": source.name, "compiler": compiler, "level": level, "flags": flags}
+                if compiler == WHEEL:
+                    yield {**about, **build, "compiler": ""}, {}
+                else:
+                    yield {**about, **build}, told_of_source(name, kernel, source)
         if kernel.program is not None and (not chosen or "program" in chosen):
-            yield {**about, "source": "program"}
+            yield {**about, "source": "program"}, {}
     if strangers := [one for one in chosen if one not in met]:
         raise CampaignError(f"none of the kernels has a source {strangers[0]!r}{near_names(strangers[0], sorted(met))}")
 
@@ -199,7 +205,7 @@ def _depends(values: Values) -> dict[str, Any]:
 
 def _checks(values: Values) -> Iterator[tuple[JobCase, float]]:
     grids = [dict(zip(values["grid"], one, strict=True)) for one in product(*values["grid"].values())]
-    builds: Iterable[tuple[dict[str, Any], dict[str, Any]]] = ((build, {}) for build in _builds(values))
+    builds: Iterable[tuple[dict[str, Any], dict[str, Any]]] = _builds(values)
     if values["objects"]:
         if sources := [one for one in _paths(values["objects"]) if is_source(Path(one))]:
             raise CampaignError(f"{sources[0]} is a source, and no object: name it in the kernel file's sources")
@@ -237,16 +243,16 @@ def _timings(values: Values) -> Iterator[tuple[JobCase, float]]:
     for core in cores:
         named_core(core)
     lengths: list[dict[str, Any]] = [{"length": length} for length in values["lengths"]] or [{}]
-    for build, core, length in product(_builds(values), cores, lengths):
-        yield JobCase(kind="cycles", **build, core=core, more={**length, **_depends(values)}), 1.0
+    for (build, of_build), core, length in product(_builds(values), cores, lengths):
+        yield JobCase(kind="cycles", **build, core=core, more={**length, **of_build, **_depends(values)}), 1.0
 
 
 def _proofs(values: Values) -> Iterator[tuple[JobCase, float]]:
     more = {"lengths": values["lengths"], "seconds": values["seconds"], **_depends(values)}
     more |= {"rows": values["rows"]} if values["rows"] else {}
-    for build in _builds(values):
+    for build, of_build in _builds(values):
         if build["source"] != "program":
-            yield JobCase(kind="prove", **build, more=more), 20.0
+            yield JobCase(kind="prove", **build, more={**more, **of_build}), 20.0
 
 
 def _claims(values: Values) -> Iterator[tuple[JobCase, float]]:
