@@ -85,6 +85,12 @@ def test_of_many_pipes_that_share_nothing_one_is_needed_longest() -> None:
     assert tightest(work) == (frozenset({"P59"}), Fraction(59))
 
 
+def test_of_many_pipes_that_share_one_a_bound_is_found_that_is_none_too_high() -> None:
+    """Of forty pipes, each of which shares its work with one more, there are 2^40 unions."""
+    work = {frozenset({"Z", f"P{number}"}): Fraction(4) for number in range(40)}
+    assert tightest(work) == (frozenset({"Z", *(f"P{number}" for number in range(40))}), Fraction(160, 41))
+
+
 def test_pipes_that_are_busy_at_the_end_alone_are_no_bound() -> None:
     only = frozenset("M")
     assert tightest({only: Fraction(1)}, [(only, Fraction(3))]) == (only, Fraction(0))

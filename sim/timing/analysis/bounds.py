@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import nlargest
 from math import inf
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from sim.timing.native.array_stream import array_stream
 
 Work = dict[frozenset[str], Fraction]
 """Cycles of pipe that are needed, by the pipes that can give them."""
+
+MOST_SETS: Final = 2_000
+"""Of pipes: a core of fifteen pipes, each of which shares work with one of them, can have sixteen thousand."""
 
 Tails = Sequence[tuple[frozenset[str], Fraction]]
 """For how long pipes may be busy when their instruction is done: one of a set of pipes each."""
@@ -131,11 +134,17 @@ def tightest(work: Work, tails: Tails = ()) -> tuple[frozenset[str], Fraction]:
 
     Without the longest tails, one of each pipe, and divided by their number.  No pipes and 0 where there is no work.
     Of two sets between which no work can choose one is needed at least as long as both together: they are not joined.
+    Where that makes more than `MOST_SETS`, those of the fewest parts are looked at, and all pipes together: what they
+    are needed for no schedule is faster than either.
     """
-    sets, joined = set(work), set(work)
-    while joined:
-        joined = {some | other for some in joined for other in work if some & other} - sets
-        sets |= joined
+    sets, growing = dict.fromkeys(work), [*work]
+    for some in growing:  # to which their unions are appended, those of the fewest parts first
+        joined = [some | other for other in work if some & other and some | other not in sets]
+        sets |= dict.fromkeys(joined)
+        growing += dict.fromkeys(joined)
+        if len(sets) > MOST_SETS:
+            sets[frozenset[str]().union(*work)] = None
+            break
     loads = {some: _load(work, some, tails) for some in sorted(sets, key=lambda some: (len(some), *sorted(some)))}
     pipes = max(loads, key=loads.__getitem__, default=frozenset[str]())
     return pipes, loads.get(pipes, Fraction(0))
