@@ -26,7 +26,7 @@ from sim.cycles.typical import typical_arguments
 from sim.kernels import built_in_kernel
 from sim.timing.model.core_file import load_core
 from sim.toolchain.tools import cache_directory
-from support.core128_mutants import SHARES, mutants
+from support.core128_mutants import SHARES, FewMutants, mutants
 from support.core128_mutants import planted as planted_mutants
 
 rtl = pytest.mark.rtl
@@ -390,3 +390,9 @@ def test_mutants_are_of_every_file_and_each_stands_where_its_number_is_chosen() 
     counted = {file: text.count("(fault ==") for file, text in planted_mutants(chosen).items()}
     assert (len(set(chosen)), counted) == (100, SHARES)
     assert [len(mutants(count, 1)) for count in (3, 20)] == [3, 20]
+
+
+@pytest.mark.slow
+def test_more_mutants_than_a_file_has_are_refused() -> None:
+    with pytest.raises(FewMutants, match=r"^core128.sv has \d+ mutants, and its share of 1000000 is 300000$"):
+        mutants(1_000_000, 1)

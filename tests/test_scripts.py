@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 from sim.toolchain.tools import ToolMissing
 
 ROOT = Path(__file__).parents[1]
@@ -71,6 +71,32 @@ def test_help_and_a_wrong_option_end_at_once(
     assert ended(script, "--no-such-option", monkeypatch) == 2
     said = capsys.readouterr()
     assert (said.out, "no-such-option" in said.err or "arguments are required" in said.err) == ("", True)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "", "x", "\u0663"])
+def test_a_count_of_nothing_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = parser_of("")
+    parser.add_argument("--count", type=at_least_one)
+    assert parser.parse_args(["--count=2"]).count == 2
+    with pytest.raises(SystemExit) as end:
+        parser.parse_args([f"--count={text}"])
+    assert (end.value.code, f"{text!r} is not a whole number from 1 on" in capsys.readouterr().err) == (2, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "argument"),
+    [
+        ("core128", "0"), ("core128_mutants", "0"), ("core128_rows", "0"), ("schedules", "0"),
+        ("interrupts", "--count=0"), ("proofs", "--faults=0"), ("streams", "--instructions=0"),
+        ("symbolic", "--states=0"), ("symbolic", "--instructions=0"), ("text_mutations", "--count=0"),
+    ],
+)  # fmt: skip
+def test_a_long_run_that_would_try_nothing_does_not_begin(
+    script: str, argument: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(f"tests/long/{script}.py", argument, monkeypatch) == 2
+    assert "'0' is not a whole number from 1 on" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

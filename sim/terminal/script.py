@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -14,6 +14,13 @@ from sim.terminal.output import say
 def parser_of(doc: str | None) -> ArgumentParser:
     """What reads a script's arguments: `--help` prints the docstring of its module as it stands."""
     return ArgumentParser(description=doc, formatter_class=RawDescriptionHelpFormatter)
+
+
+def at_least_one(text: str) -> int:
+    """The type of an argument that says how many: of none nothing would be tried, and all would look well."""
+    if not text.isascii() or not text.isdecimal() or not (count := int(text)):
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return count
 
 
 def run_by_hand(main: Callable[[], int | None]) -> NoReturn:

@@ -15,7 +15,7 @@ from rtl_models.cores.core128.comparison import differences, emulator_difference
 from rtl_models.cores.core128.configuration import Core128, configurations
 from rtl_models.cores.core128.design import simulate, simulator
 from rtl_models.cores.core128.random_programs import CODE_BASE, RandomWords, program_words, random_runs
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 
 WORDS: Final = 1_000_000
 """Executed, in each of the configurations."""
@@ -29,7 +29,7 @@ SHOWN: Final = 20
 def main() -> int:
     """The exit code."""
     parser = parser_of(__doc__)
-    parser.add_argument("words", nargs="?", type=int, default=WORDS)
+    parser.add_argument("words", nargs="?", type=at_least_one, default=WORDS)
     parser.add_argument("seed", nargs="?", type=int, default=1)
     options = parser.parse_args()
     words, seed = options.words, options.seed

@@ -23,7 +23,7 @@ from rtl_models.formal.equations.written import derive_equations
 from sim.call.kernel_image import open_kernel
 from sim.cycles.typical import typical_arguments
 from sim.kernels import built_in_kernel
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 from sim.timing.model.core import Core
 from sim.toolchain.tools import cache_directory
 from support.core128_mutants import TextMutant, mutants, planted, rows_with
@@ -83,7 +83,7 @@ def kernel_run(name: str) -> RandomRun:
 def main() -> int:
     """The exit code."""
     parser = parser_of(__doc__)
-    parser.add_argument("mutants", nargs="?", type=int, default=MUTANTS)
+    parser.add_argument("mutants", nargs="?", type=at_least_one, default=MUTANTS)
     parser.add_argument("seed", nargs="?", type=int, default=1)
     options = parser.parse_args()
     count, seed = options.mutants, options.seed

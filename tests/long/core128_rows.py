@@ -14,7 +14,7 @@ from rtl_models.cores.core128.units import UNITS, numbered
 from rtl_models.formal.core_rows import RowClaims, decided_row, design_of_rows
 from rtl_models.formal.equations.smt2 import UnreadableEquations
 from rtl_models.formal.equations.written import derive_equations
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 from sim.toolchain.tools import cache_directory
 
 AT_ONCE: Final = 10
@@ -26,8 +26,8 @@ VARIANTS: Final = 3
 def main() -> int:
     """The exit code: 1 where a row is wrong; one that is not decided in time is told."""
     parser = parser_of(__doc__)
-    parser.add_argument("rows", nargs="?", type=int, default=10_000, help="of a unit, at most")
-    parser.add_argument("seconds", nargs="?", type=int, default=60, help="for a row")
+    parser.add_argument("rows", nargs="?", type=at_least_one, default=10_000, help="of a unit, at most")
+    parser.add_argument("seconds", nargs="?", type=at_least_one, default=60, help="for a row")
     given = parser.parse_args()
     most, seconds = given.rows, given.seconds
     rng, outcomes, wrong = Random(1), Counter[str](), 0

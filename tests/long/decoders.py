@@ -30,7 +30,7 @@ from isa.decode import UnpredictableInstruction, decode
 from isa.encodings import recorded_words
 from isa.errors import MISSING
 from isa.table import UnknownInstruction
-from sim.terminal.script import run_by_hand
+from sim.terminal.script import at_least_one, run_by_hand
 
 _AT_ONCE = 20_000
 _LINE = re.compile(r"\s*[0-9a-f]+:\t[0-9a-f]{8} \t(.*)")
@@ -145,7 +145,7 @@ def summary(compared: Sequence[Compared], seed: int) -> Iterator[str]:
 def main() -> int:
     """0 where nothing differs, 1 where something does, 3 without objdump."""
     parser = argparse.ArgumentParser(description="The table's decoder against GNU objdump.")
-    parser.add_argument("--words", type=int, default=1_000_000, help="damaged words, and as many random ones")
+    parser.add_argument("--words", type=at_least_one, default=1_000_000, help="damaged words, and as many random ones")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--objdump", default="aarch64-linux-gnu-objdump")
     given = parser.parse_args()

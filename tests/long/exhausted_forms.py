@@ -12,7 +12,7 @@ import time
 from isa.catalogue import instruction_of
 from isa.errors import MISMATCH
 from sim.processes import processors
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 from sim.toolchain.tools import cache_directory
 from sim.verify.exhaust.exhaust import Exhaustion, words_of
 from sim.view.exhaust import ExhaustionReport, in_words
@@ -40,7 +40,7 @@ INSTRUCTIONS = (
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("--jobs", type=int, default=processors(), help="processes")
+    parser.add_argument("--jobs", type=at_least_one, default=processors(), help="processes")
     options = parser.parse_args()
     begun, wrong = time.monotonic(), 0
     for text in INSTRUCTIONS:

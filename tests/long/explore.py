@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from secrets import randbelow
 
-from sim.terminal.script import run_by_hand
+from sim.terminal.script import at_least_one, run_by_hand
 
 TESTS = Path(__file__).resolve().parents[1]
 FAILED = 1
@@ -54,7 +54,7 @@ def shown(test: str) -> str:
 def main() -> int:
     """0 where nothing failed, 1 where something did, more where pytest could not run."""
     parser = argparse.ArgumentParser(description="Hypothesis tests on fresh examples, with a seed that repeats them.")
-    parser.add_argument("--rounds", type=int, default=10, help="how often all tests are run")
+    parser.add_argument("--rounds", type=at_least_one, default=10, help="how often all tests are run")
     parser.add_argument("--seed", type=int, help="of the first round, the others count up; default: a fresh one")
     parser.add_argument("tests", nargs="*", help="files or tests, as pytest takes them; default: all")
     given = parser.parse_args()

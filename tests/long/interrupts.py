@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random, randrange
 
 from isa.errors import INTERRUPTED, MISSING
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 
 START = [str(Path(sys.executable).with_name("lanewise"))]
 FEW = ("--opt", "O2", "--vectors", "50")
@@ -131,7 +131,7 @@ def prepare(folder: Path) -> None:
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("--count", type=int, default=300, help="interrupts that reach a running command")
+    parser.add_argument("--count", type=at_least_one, default=300, help="interrupts that reach a running command")
     parser.add_argument("--seed", type=int, default=randrange(1 << 32))
     parser.add_argument("--only", default="", help="commands whose name has this part")
     options = parser.parse_args()

@@ -31,7 +31,7 @@ from sim.explanation.tensor_file import read_arrays
 from sim.models.compare import compared, tensors_by_name
 from sim.models.report import ModelReport
 from sim.models.tflite_file import read_tflite
-from sim.terminal.script import run_by_hand
+from sim.terminal.script import at_least_one, run_by_hand
 from support.planted_layers import CONVENTIONS, KINDS, NETS, Fault, FaultKind, clean, drawn_fault, recorded
 
 ENOUGH = 0.98
@@ -102,10 +102,10 @@ def told_of(net: str, seed: int) -> Told:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Planted faults in layers, and whether they are named.")
-    parser.add_argument("--count", type=int, default=400, help="how many faults in each net")
+    parser.add_argument("--count", type=at_least_one, default=400, help="how many faults in each net")
     parser.add_argument("--seed", type=int, default=0, help="of the first; the others count up")
     parser.add_argument("--nets", nargs="+", choices=NETS, default=list(NETS), help="which")
-    parser.add_argument("--workers", type=int, default=2, help="processes at once")
+    parser.add_argument("--workers", type=at_least_one, default=2, help="processes at once")
     given = parser.parse_args()
     seeds, enough = range(given.seed, given.seed + given.count), bool(given.count)
     with ProcessPoolExecutor(given.workers) as workers:

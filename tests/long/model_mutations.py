@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sim.terminal.script import run_by_hand
+from sim.terminal.script import at_least_one, run_by_hand
 from support.model_mutations import READERS, damaged_network_outcome
 
 BATCH = 100
@@ -33,9 +33,9 @@ def batch(folder: Path, suffix: str, seeds: range) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Damaged networks, read and run.")
-    parser.add_argument("--count", type=int, default=20_000, help="how many of each kind of file")
+    parser.add_argument("--count", type=at_least_one, default=20_000, help="how many of each kind of file")
     parser.add_argument("--seed", type=int, default=0, help="of the first file of either kind; the others count up")
-    parser.add_argument("--workers", type=int, default=2, help="processes at once")
+    parser.add_argument("--workers", type=at_least_one, default=2, help="processes at once")
     given = parser.parse_args()
     outcomes, failures = Counter[str](), list[tuple[str, str]]()
     starts = range(given.seed, given.seed + given.count, BATCH)

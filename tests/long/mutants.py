@@ -26,7 +26,7 @@ from long.mutation.mutants import AREAS, drawn, mutants_of
 from long.mutation.reach import files_of_tests, kept_in, recorded
 from long.mutation.trial import NotCollected
 from sim.processes import processors
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 from sim.view.sentences import counted
 
 ENOUGH = 0.98
@@ -66,12 +66,12 @@ def _score(verdicts: Sequence[Verdict]) -> str:
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("--count", type=int, default=300, help="mutants, as many of each area")
+    parser.add_argument("--count", type=at_least_one, default=300, help="mutants, as many of each area")
     parser.add_argument("--seed", type=int, default=1, help="draws the mutants")
     parser.add_argument("--area", choices=list(AREAS), help="one area alone")
     parser.add_argument("--only", nargs="+", default=[], metavar="MUTANT", help="some mutants alone, by their names")
     parser.add_argument("--tests", nargs="+", default=["test_*.py"], metavar="GLOB", help="only tests in these files")
-    parser.add_argument("--jobs", type=int, default=processors(), help="processes")
+    parser.add_argument("--jobs", type=at_least_one, default=processors(), help="processes")
     options = parser.parse_args()
     begun = time.monotonic()
     areas = [options.area] if options.area else list(AREAS)

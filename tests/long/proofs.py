@@ -20,16 +20,16 @@ from rich.console import Console
 from rich.progress import Progress
 
 from isa.errors import INTERRUPTED, MISMATCH
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 from support.planted_words import SUBJECTS, Planted, judged
 
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("--faults", type=int, default=240)
+    parser.add_argument("--faults", type=at_least_one, default=240)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=120, help="for a question")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=at_least_one, default=os.cpu_count())
     parser.add_argument("--json", default=None)
     asked = parser.parse_args()
     found: list[Planted] = []

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Final, Literal
 from unittest import mock
 
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 from sim.timing.model.core import Core
 from sim.timing.model.core_file import core_names, load_core
 from sim.timing.native import library
@@ -45,7 +45,7 @@ _SHOWN: Final = 500
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("streams", nargs="?", type=int, default=10_000)
+    parser.add_argument("streams", nargs="?", type=at_least_one, default=10_000)
     parser.add_argument("seed", nargs="?", type=int, default=1)
     parser.add_argument("cores", nargs="?", default="")
     given = parser.parse_args()
@@ -56,7 +56,7 @@ def main() -> int:
     for name in only or core_names():
         bad += compared(name, streams, seed, partial(as_it_is, load_core(name)))
     for order in () if only else ORDERS:
-        bad += compared(f"random cores, {order} of order", streams // 5, seed, partial(other, order))
+        bad += compared(f"random cores, {order} of order", -(-streams // 5), seed, partial(other, order))
     print(f"{bad} streams differ; {len(missed)} planted faults were not seen {missed or ''}")
     return 1 if bad or missed else 0
 

@@ -17,7 +17,7 @@ from random import Random
 from rich.console import Console
 from rich.progress import Progress
 
-from sim.terminal.script import run_by_hand
+from sim.terminal.script import at_least_one, run_by_hand
 from support.streams import Result, random_stream, run
 from support.streams_vocabulary import vocabulary
 
@@ -51,13 +51,17 @@ def stream_of(seed: int) -> tuple[int, Result]:
 
 
 def run_streams(first: int, streams: int | None, instructions: int) -> Total:
-    """Streams of the seeds from `first` on: so many of them, or (None) until enough instructions are executed."""
-    total = Total()
+    """Streams of the seeds from `first` on: so many of them, or (None) until enough instructions are executed.
+
+    Where 64 of them execute none, no more are run.
+    """
+    total, before = Total(), -1
     seeds = count(first) if streams is None else iter(range(first, first + streams))
     with Progress(console=Console(stderr=True)) as progress, Pool() as workers:
         task = progress.add_task("instructions", total=instructions if streams is None else None)
-        while (streams is not None or total.instructions < instructions) and (batch := list(islice(seeds, 64))):
-            for seed, result in workers.imap(stream_of, batch):
+        while before < total.instructions and (streams is not None or total.instructions < instructions):
+            before = total.instructions
+            for seed, result in workers.imap(stream_of, islice(seeds, 64)):
                 total.add(seed, result)
                 progress.update(task, completed=total.instructions, description=f"seed {seed}")
     return total
@@ -81,9 +85,9 @@ def summary(total: Total, first: int) -> Iterator[str]:
 def main() -> int:
     """0 where nothing diverged, else 1."""
     parser = argparse.ArgumentParser(description="Random instruction streams, machine and emulator in lockstep.")
-    parser.add_argument("--instructions", type=int, default=MILLION, help="how many to execute at least")
+    parser.add_argument("--instructions", type=at_least_one, default=MILLION, help="how many to execute at least")
     parser.add_argument("--seed", type=int, default=0, help="of the first stream; the others count up")
-    parser.add_argument("--streams", type=int, help="how many streams to run, instead of a number of instructions")
+    parser.add_argument("--streams", type=at_least_one, help="how many, instead of a number of instructions")
     given = parser.parse_args()
     total = run_streams(given.seed, given.streams, given.instructions)
     print("\n".join(summary(total, given.seed)))

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 from sim.call.captured import Bytes
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 from support.text_mutations import call_reader, npz_reader, read_prototype, read_values, save_bytes
 
 MEMORY_LIMIT = 16 << 30
@@ -57,7 +57,7 @@ def readers(folder: Path) -> Mapping[str, Callable[[Random], None]]:
 
 def main() -> int:
     parser = parser_of(__doc__)
-    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--count", type=at_least_one, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))

@@ -24,7 +24,7 @@ from sim.check.check import check_job, jobs_of
 from sim.check.vectors import call_seed, make_vectors
 from sim.debug.calls import debug_kernel
 from sim.debug.session import Session
-from sim.terminal.script import parser_of, run_by_hand
+from sim.terminal.script import at_least_one, parser_of, run_by_hand
 
 ENOUGH = 0.95
 
@@ -62,7 +62,7 @@ def told_of(planted: PlantedKernel, level: str, folder: Path) -> tuple[str, bool
 def main() -> int:
     parser = parser_of(__doc__)
     parser.add_argument("level", nargs="?", default="O2")
-    parser.add_argument("count", nargs="?", type=int, default=100)
+    parser.add_argument("count", nargs="?", type=at_least_one, default=100)
     given = parser.parse_args()
     level, count = given.level, given.count
     faults = [planted for corpus in CORPORA.values() for planted in corpus.kernels() if planted.kind]

@@ -6,10 +6,11 @@ All are planted in one simulator, which takes the number of a mutant as `+fault=
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
 from typing import Final, NamedTuple
 
+from isa.errors import LanewiseError
 from rtl_models.cores.core128.design import FOLDER, generated
 from rtl_models.cores.core128.rows import all_rows
 from rtl_models.cores.core128.units import UNITS, ArithmeticUnit, rows_text
@@ -56,15 +57,29 @@ def texts() -> dict[str, str]:
     return {file: {**generated(), "core128.sv": (FOLDER / "core128.sv").read_text()}[file] for file in SHARES}
 
 
+class FewMutants(LanewiseError):
+    """A file has fewer mutants than its share of those that are wanted: one sentence."""
+
+
 def mutants(count: int, seed: int) -> list[TextMutant]:
-    """So many different ones, of each file its share: a function or a line of it, then one of the mutants there."""
+    """So many different ones, of each file its share: a function or a line of it, then one of the mutants there.
+
+    Raises FewMutants.
+    """
     rng, found, share = Random(seed), dict[TextMutant, None](), 0
+
+    def one_bit(bits: int) -> Iterable[int]:
+        return (rng.randrange(bits),)
+
     for file, text in texts().items():
         groups = [group for group in _groups(file, text.splitlines()) if group]
         share += SHARES[file]
         wanted = round(count * share / sum(SHARES.values()))
+        there = {mutant for group in groups for place in group for mutant in _mutated(file, *place, range)}
+        if wanted - len(found) > len(there):
+            raise FewMutants(f"{file} has {len(there)} mutants, and its share of {count} is {wanted - len(found)}")
         while len(found) < wanted:
-            found[rng.choice(list(_mutated(file, *rng.choice(rng.choice(groups)), rng)))] = None
+            found[rng.choice(list(_mutated(file, *rng.choice(rng.choice(groups)), one_bit)))] = None
     return list(found)
 
 
@@ -134,7 +149,7 @@ def _groups(file: str, lines: list[str]) -> Iterator[list[tuple[int, int, str]]]
         if matched is None or line.lstrip().startswith(("localparam", "for ", "logic ")):
             continue
         right = matched["right"]
-        if _balanced(right) and next(_mutated(file, number, matched.start("right"), right, Random(0)), None):
+        if _balanced(right) and next(_mutated(file, number, matched.start("right"), right, range), None):
             place = (number, matched.start("right"), right)
             if function is None:
                 yield [place]
@@ -151,16 +166,18 @@ def _balanced(text: str) -> bool:
     return depth == 0
 
 
-def _mutated(file: str, line: int, at: int, right: str, rng: Random) -> Iterator[TextMutant]:
-    """Every operator as another; of every constant a bit; every slice a bit lower."""
+def _mutated(
+    file: str, line: int, at: int, right: str, bits_of: Callable[[int], Iterable[int]]
+) -> Iterator[TextMutant]:
+    """Every operator as another; of every constant, which has so many bits, some of these; every slice a bit lower."""
     for match in _OPERATOR.finditer(right):
         yield TextMutant(file, line, at, right, right[: match.start()] + _OTHERS[match[0]] + right[match.end() :])
     for match in _LITERAL.finditer(right):
         bits, sign, base, digits = match.groups()
-        value = int(digits, {"h": 16, "d": 10, "b": 2}[base]) ^ 1 << rng.randrange(int(bits))
-        yield TextMutant(
-            file, line, at, right, right[: match.start()] + f"{bits}'{sign}h{value:x}" + right[match.end() :]
-        )
+        for bit in bits_of(int(bits)):
+            value = int(digits, {"h": 16, "d": 10, "b": 2}[base]) ^ 1 << bit
+            wrong = f"{bits}'{sign}h{value:x}"
+            yield TextMutant(file, line, at, right, right[: match.start()] + wrong + right[match.end() :])
     for match in _SLICE.finditer(right):
         high, low = map(int, match.groups())
         if low > 0:
