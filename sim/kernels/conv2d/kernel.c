@@ -4,11 +4,7 @@
  * one by one. What a window has outside of its image are bytes of `padding`, a pixel of the input's zero point.
  */
 #include "../fully_connected/layer.h"
-
-typedef struct {
-    size_t batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width;
-    size_t stride_y, stride_x, top, left;
-} geometry;
+#include "geometry.h"
 
 INLINED void columns_at(const uint8_t *input, const uint8_t *weights, const int32_t *bias, const factors *scaling,
                         uint8_t *output, const uint8_t *padding, const geometry *of, size_t j, const levels *by,
@@ -47,16 +43,6 @@ INLINED void layer(const uint8_t *input, const uint8_t *weights, const int32_t *
         columns_at(input, weights, bias, &scaling, output, padding, &of, j, &by, 1);
 }
 
-#define OF_GEOMETRY                                                                                                 \
-    size_t batches, size_t height, size_t width, size_t channels, size_t columns, size_t kernel_height,             \
-        size_t kernel_width, size_t out_height, size_t out_width, size_t stride_y, size_t stride_x, size_t top,     \
-        size_t left
-#define GEOMETRY                                                                                                    \
-    (geometry)                                                                                                      \
-    {                                                                                                               \
-        batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width, stride_y,    \
-            stride_x, top, left                                                                                     \
-    }
 #define LEVELS_S8 (levels){vdupq_n_u8(0), input_zero, 0, output_zero, lower, upper}
 #define LEVELS_U8 (levels){vdupq_n_u8(128), input_zero - 128, weights_zero - 128, output_zero, lower, upper}
 

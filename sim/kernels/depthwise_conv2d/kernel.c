@@ -5,12 +5,8 @@
  * one. Zero points are taken from bytes of 16 bits before they are multiplied, so what a window has outside of its image
  * is left out.
  */
+#include "../conv2d/geometry.h"
 #include "../fully_connected/layer.h"
-
-typedef struct {
-    size_t batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width;
-    size_t stride_y, stride_x, top, left;
-} geometry;
 
 /* Eight bytes, or one in every lane, without their zero point. */
 INLINED int16x8_t bytes_at(const uint8_t *at, int32_t zero, int is_signed, int count)
@@ -71,16 +67,6 @@ INLINED void layer(const uint8_t *input, const uint8_t *weights, const int32_t *
     }
 }
 
-#define OF_GEOMETRY                                                                                                 \
-    size_t batches, size_t height, size_t width, size_t channels, size_t columns, size_t kernel_height,             \
-        size_t kernel_width, size_t out_height, size_t out_width, size_t stride_y, size_t stride_x, size_t top,     \
-        size_t left
-#define GEOMETRY                                                                                                    \
-    (geometry)                                                                                                      \
-    {                                                                                                               \
-        batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width, stride_y,    \
-            stride_x, top, left                                                                                     \
-    }
 #define LEVELS_S8 (levels){vdupq_n_u8(0), input_zero, 0, output_zero, lower, upper}
 #define LEVELS_U8 (levels){vdupq_n_u8(0), input_zero, weights_zero, output_zero, lower, upper}
 

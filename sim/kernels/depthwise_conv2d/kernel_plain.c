@@ -2,12 +2,8 @@
  *
  * The same functions and arguments as kernel.c.
  */
+#include "../conv2d/geometry.h"
 #include "../fully_connected/layer_plain.h"
-
-typedef struct {
-    size_t batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width;
-    size_t stride_y, stride_x, top, left;
-} geometry;
 
 #define LAYER(type, byte)                                                                                           \
     INLINED void layer_##type(const byte *restrict input, const byte *restrict weights,                             \
@@ -38,16 +34,6 @@ typedef struct {
 LAYER(s8, int8_t)
 LAYER(u8, uint8_t)
 
-#define OF_GEOMETRY                                                                                                 \
-    size_t batches, size_t height, size_t width, size_t channels, size_t columns, size_t kernel_height,             \
-        size_t kernel_width, size_t out_height, size_t out_width, size_t stride_y, size_t stride_x, size_t top,     \
-        size_t left
-#define GEOMETRY                                                                                                    \
-    (geometry)                                                                                                      \
-    {                                                                                                               \
-        batches, height, width, channels, columns, kernel_height, kernel_width, out_height, out_width, stride_y,    \
-            stride_x, top, left                                                                                     \
-    }
 #define LEVELS_S8 (levels){input_zero, 0, output_zero, lower, upper}
 #define LEVELS_U8 (levels){input_zero, weights_zero, output_zero, lower, upper}
 

@@ -17,16 +17,6 @@ typedef struct {
     int32_t input_zero, weights_zero, output_zero, lower, upper;
 } levels;
 
-/* The sum has no bits below the unit, so the addition rounds to nearest, ties to even; |value| stays below 2^22. */
-INLINED int32_t round_to_even(float value)
-{
-    const union {
-        float number;
-        int32_t bits;
-    } shifted = {.number = value + 12582912.0f};
-    return shifted.bits - INT32_C(0x4B400000);
-}
-
 /* A sum in the output's numbers; it is bounded in float32 before it is rounded where it is scaled so. */
 INLINED int32_t number_of(int32_t sum, const factors *scaling, size_t j, const levels *by)
 {

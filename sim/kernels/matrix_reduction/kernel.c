@@ -1,7 +1,8 @@
 /* matrix_reduction with NEON intrinsics: sums of the rows or columns of a matrix of bytes, in int32.
  *
  * Arm Compute Library 19.08, NEGEMMLowpMatrixAReductionKernel and NEGEMMLowpMatrixBReductionKernel, of uint8; the same
- * of int8.  Sixteen bytes a step, then one by one: upstream's sums of columns read and write padding instead.
+ * of int8.  Sixteen bytes a step, then one by one: upstream's sums of columns read and write padding instead.  Sums of
+ * single bytes are unsigned, so that they wrap.
  */
 #include <arm_neon.h>
 #include <stddef.h>
@@ -32,10 +33,10 @@ void sums_of_rows_s8(const int8_t *matrix, int32_t *sums, size_t rows, size_t co
             const int8x16_t part = vld1q_s8(matrix + k);
             total = vaddq_s32(total, vpaddlq_s16(vaddl_s8(vget_low_s8(part), vget_high_s8(part))));
         }
-        int32_t sum = vaddvq_s32(total);
+        uint32_t sum = (uint32_t)vaddvq_s32(total);
         for (; k < columns; ++k)
-            sum += matrix[k];
-        sums[i] = sum;
+            sum += (uint32_t)(int32_t)matrix[k];
+        sums[i] = (int32_t)sum;
     }
 }
 
@@ -82,9 +83,9 @@ void sums_of_columns_s8(const int8_t *matrix, int32_t *sums, size_t rows, size_t
             vst1q_s32(sums + j + 4 * part, total[part]);
     }
     for (; j < columns; ++j) {
-        int32_t sum = 0;
+        uint32_t sum = 0;
         for (size_t k = 0; k < rows; ++k)
-            sum += matrix[k * columns + j];
-        sums[j] = sum;
+            sum += (uint32_t)(int32_t)matrix[k * columns + j];
+        sums[j] = (int32_t)sum;
     }
 }

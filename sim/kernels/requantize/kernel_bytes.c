@@ -2,9 +2,9 @@
  *
  * Eight lanes a step, then the last (length mod 8) elements one by one.
  */
-#include <arm_neon.h>
 #include <stddef.h>
-#include <stdint.h>
+
+#include "rules.h"
 
 static inline int16x8_t scale_by_float(int32x4_t low, int32x4_t high, float32_t scale, int16_t zero_point)
 {
@@ -64,12 +64,6 @@ static inline int32x4_t floored(int32x4_t value, int32x4_t minus_shift)
     return vshlq_s32(value, minus_shift);
 }
 
-static inline int32x4_t ties_away(int32x4_t value, int32x4_t minus_shift)
-{
-    const int32x4_t fix = vshrq_n_s32(vandq_s32(value, minus_shift), 31);
-    return vrshlq_s32(vqaddq_s32(value, fix), minus_shift);
-}
-
 static inline __attribute__((always_inline)) int16x4_t scale_by_integers(shift *divide, int32x4_t value,
                                                                          int32x4_t bias, struct integers by)
 {
@@ -114,5 +108,5 @@ void requantize_integer_ties_away(const int32_t *values, const int32_t *bias, ui
                                   uint8_t upper)
 {
     const struct integers by = {vdupq_n_s32(offset), vdupq_n_s32(-right_shift), multiplier};
-    each(ties_away, values, bias, output, length, by, lower, upper);
+    each(divide_ties_away, values, bias, output, length, by, lower, upper);
 }

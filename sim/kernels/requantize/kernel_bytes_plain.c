@@ -3,17 +3,8 @@
  * The same functions and arguments as kernel_bytes.c.
  */
 #include <stddef.h>
-#include <stdint.h>
 
-/* The sum has no bits below the unit, so the addition rounds to nearest, ties to even; |value| stays below 2^22. */
-static inline int32_t round_to_even(float value)
-{
-    const union {
-        float number;
-        int32_t bits;
-    } shifted = {.number = value + 12582912.0f};
-    return shifted.bits - INT32_C(0x4B400000);
-}
+#include "rules_plain.h"
 
 static inline int32_t scale_one(int32_t value, float scale, int32_t zero_point, int32_t lower, int32_t upper)
 {
@@ -42,13 +33,6 @@ static inline int32_t multiply_one(int32_t value, const int32_t *bias, int32_t o
     return (int32_t)((biased + (uint32_t)offset) * (uint32_t)multiplier);
 }
 
-static inline int32_t divide_ties_away(int32_t value, int32_t shift)
-{
-    const int32_t mask = (int32_t)((UINT32_C(1) << shift) - 1);
-    const int32_t threshold = (mask >> 1) + (value < 0);
-    return (value >> shift) + ((value & mask) > threshold);
-}
-
 static inline uint8_t bound(int32_t value, uint8_t lower, uint8_t upper)
 {
     return (uint8_t)(value < lower ? lower : value > upper ? upper : value);
@@ -70,6 +54,6 @@ void requantize_integer_ties_away(const int32_t *restrict values, const int32_t 
 {
     for (size_t i = 0; i < length; ++i) {
         const int32_t scaled = multiply_one(values[i], bias ? bias + i : NULL, offset, multiplier);
-        output[i] = bound(divide_ties_away(scaled, right_shift), lower, upper);
+        output[i] = bound(divide_ties_away(scaled, -right_shift), lower, upper);
     }
 }

@@ -65,3 +65,13 @@ static inline int32_t single_rounding_by_vector(int32_t value, int32_t multiplie
     const int64_t high = (int64_t)shift_left(value, shift - right) * multiplier >> 31;
     return divide_ties_up((int32_t)high, right);
 }
+
+/* The sum has no bits below the unit, so the addition rounds to nearest, ties to even; |value| stays below 2^22. */
+static inline int32_t round_to_even(float value)
+{
+    const union {
+        float number;
+        int32_t bits;
+    } shifted = {.number = value + 12582912.0f};
+    return shifted.bits - INT32_C(0x4B400000);
+}
