@@ -14,14 +14,17 @@ from sim.check.aim.boundaries import LaneSteps, boundary_sets, number_sets
 from sim.check.aim.candidates import (
     BASES,
     ELEMENTS,
+    SIZES,
     CandidateSet,
     candidate_of,
     candidates,
     changed_candidates,
+    drawn,
     elements_of,
 )
 from sim.check.aim.variables import variables_of
 from sim.kernels import Domain, Kernel, Pointer, parse_prototype
+from sim.kernels.domain import LARGEST, extreme_sets
 
 Inputs = Mapping[str, Any]
 
@@ -43,6 +46,7 @@ def set_of(kernel: Kernel, *numbers: int, more: int = 0) -> CandidateSet:
 def test_lanes_and_elements_are_counted() -> None:
     one = set_of(kernel_of(), 1, 2, 3)
     assert (one.lanes, one.elements, elements_of(one.inputs)) == (3, 6, 3)
+    assert one == CandidateSet(one.inputs, one.golden, is_near=False, is_long=False, undeclared=())
 
 
 def own_of(domain: Mapping[str, Domain]) -> Kernel:
@@ -53,6 +57,7 @@ def test_others_are_made_of_a_kernel_s_own_sets_but_not_of_empty_or_large_ones()
     kernel = own_of({"x": Domain(-9, 9), "more": Domain(0, 3)})
     large = set_of(kernel, *[1] * (ELEMENTS // 2 + 1))
     assert list(changed_candidates(kernel, [set_of(kernel), large], 1)) == []
+    assert next(changed_candidates(kernel, [set_of(kernel, *[1] * (ELEMENTS // 2))], 1), None) is not None
     found = list(changed_candidates(kernel, [set_of(kernel, 1, 2), large, set_of(kernel)], 1))
     assert {one.inputs["n"] for one in found} == {2}
     assert any(one.is_near for one in found)
@@ -90,6 +95,8 @@ def test_what_the_golden_reference_refuses_is_left_out() -> None:
     assert {one.inputs["more"] for one in found} == {1}
     base = set_of(kernel, 1, 2, more=1).inputs
     assert candidate_of(kernel, base, {**base, "more": 2}) is None
+    valid = replace(kernel, golden=doubled, valid=lambda inputs: inputs["more"] == 1)
+    assert candidate_of(valid, base, {**base, "more": 2}) is None
 
 
 @pytest.mark.parametrize(("is_drawn", "undeclared"), [(True, ()), (False, ("x",))])
@@ -101,6 +108,7 @@ def test_a_set_that_was_made_of_another_tells_what_no_domain_declares_if_the_ker
     made = candidate_of(kernel, base, {**base, "x": np.array([1, 3], np.int32)})
     assert made is not None
     assert (made.undeclared, made.golden["out"].tolist()) == (undeclared, [2, 6])
+    assert not made.is_near
     assert candidate_of(kernel, base, {**base, "n": 1, "x": np.array([1], np.int32)}) is None
 
 
@@ -131,6 +139,40 @@ def test_lengths_of_one_input_set_are_as_far_apart_as_is_needed_and_no_further()
     )
     found = [*islice(candidates(kernel, 1), 40)]
     assert {abs(one.inputs["n"] - one.inputs["m"]) for one in found} == {1}
+    for accepted in (kernel, replace(kernel, valid=None)):
+        (one,) = drawn(accepted, 31, 1, np.random.default_rng(1))
+        assert one["n"] != one["m"]
+
+
+def of_shape(*extents: str, **domain: Domain) -> Kernel:
+    """The last bits of the numbers of two arrays."""
+    axes = "".join(f"[{extent}]" for extent in extents)
+    sizes = "".join(f", size_t {extent}" for extent in extents if not extent.isdecimal())
+    return kernel_of(
+        lambda inputs: {"out": (inputs["x"] ^ inputs["y"]) & np.int8(1)},
+        f"void f(const int8_t x{axes}, const int8_t y{axes}, int8_t out{axes}{sizes})", domain=domain,
+    )  # fmt: skip
+
+
+def test_sets_are_of_few_elements_but_for_those_that_are_long() -> None:
+    found = [*candidates(of_shape("rows", "n", "16"), 1)]
+    small, long = ([elements_of(one.inputs) for one in found if one.is_long == is_long] for is_long in (False, True))
+    assert ELEMENTS // 2 < max(small) <= ELEMENTS < min(long)
+
+
+def test_sets_of_one_size_are_made_once_and_none_that_is_too_large() -> None:
+    """Away from steps one at random, as many as steps are looked for with arguments at some extremes, and the ends."""
+
+    def away(kernel: Kernel) -> int:
+        return sum(not one.is_near for one in candidates(kernel, 1))
+
+    for kernel in (of_shape("9"), of_shape("n", n=Domain(9, 9)), of_shape(str(LARGEST // 2))):
+        assert away(kernel) == 1 + SIZES[0][2] + len([*extreme_sets(kernel.signature, kernel.domain, 9, 1)])
+    assert away(of_shape(str(LARGEST // 2 + 1))) == 0
+
+
+def test_sets_in_which_a_number_among_the_arguments_is_next_to_a_step_come_last() -> None:
+    assert [*candidates(kernel_of(domain={"x": Domain(0, 9), "more": Domain(0, 9)}), 1)][-1].is_near
 
 
 def steps_of(kernel: Kernel, count: int) -> LaneSteps:

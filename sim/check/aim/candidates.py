@@ -58,7 +58,6 @@ class CandidateSet(NamedTuple):
 def candidates(kernel: Kernel, seed: int) -> Iterator[CandidateSet]:
     """The candidates, small ones first, drawn from `seed`.  Raises KernelError for the golden reference."""
     rng, seen = np.random.default_rng((seed, len(SIZES))), set[int]()
-    nullable = any(pointer.nullable for pointer in kernel.signature.pointers)
     for length, rows, rounds in (*SIZES, *LONG):
         limit = ELEMENTS if rounds else LARGEST
         length, rows, elements = fitting(kernel.signature, kernel.domain, length, rows, limit)
@@ -67,18 +66,18 @@ def candidates(kernel: Kernel, seed: int) -> Iterator[CandidateSet]:
         seen.add(elements)
         near: list[Inputs] = []
         for number in range(rounds):
-            drawn = _drawn(kernel, length, rows, rng, nulls=nullable and number % 4 == 3)
-            for begin in (*drawn, *_drawn(kernel, length, rows, rng, at_some_extremes)):
+            usual = drawn(kernel, length, rows, rng, nulls=number % 4 == 3)
+            for begin in (*usual, *drawn(kernel, length, rows, rng, at_some_extremes)):
                 near += boundary_sets(kernel, begin, variables_of(kernel, begin, kernel.domain), rng)
         for one in near[:NEAR]:
             yield CandidateSet(one, kernel.expected(one), is_near=True)
-        some = [one for _ in range(rounds) for one in _drawn(kernel, length, rows, rng, at_some_extremes)]
+        some = [one for _ in range(rounds) for one in drawn(kernel, length, rows, rng, at_some_extremes)]
         ends = filter(kernel.accepts, extreme_sets(kernel.signature, kernel.domain, length, rows))
-        for far in (*_drawn(kernel, length, rows, rng), *some, *ends):
+        for far in (*drawn(kernel, length, rows, rng), *some, *ends):
             yield CandidateSet(far, kernel.expected(far), is_long=not rounds)
     length, rows, rounds = NUMBERS
     for _ in range(rounds):
-        for begin in _drawn(kernel, length, rows, rng):
+        for begin in drawn(kernel, length, rows, rng):
             for one in number_sets(kernel, begin, variables_of(kernel, begin, kernel.domain), rng):
                 yield CandidateSet(one, kernel.expected(one), is_near=True)
 
@@ -126,14 +125,14 @@ def _at_some_extremes(inputs: Inputs, variables: Sequence[Variable], rng: np.ran
     return inputs
 
 
-def _drawn(
+def drawn(
     kernel: Kernel, length: int, rows: int, rng: np.random.Generator,
     picking: Callable[[Domains, np.random.Generator], Pick] = at_random, nulls: bool = False,
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """A drawn input set, the first of some that the kernel accepts; none where it accepts none of them."""
     pick = picking(kernel.domain, rng)
-    drawn = (input_set(kernel.signature, kernel.domain, pick, length, rows, nulls, apart) for apart in range(1, DRAWN))
-    yield from islice(filter(kernel.accepts, drawn), 1)
+    sets = (input_set(kernel.signature, kernel.domain, pick, length, rows, nulls, apart) for apart in range(1, DRAWN))
+    yield from islice(filter(kernel.accepts, sets), 1)
 
 
 def elements_of(inputs: Inputs) -> int:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice, pairwise
+from functools import partial
+from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -18,10 +19,10 @@ import numpy.typing as npt
 
 from isa.errors import LanewiseError
 from sim.check.aim.boundaries import boundary_sets
-from sim.check.aim.candidates import DRAWN, CandidateSet, candidate_of
+from sim.check.aim.candidates import NUMBERS, CandidateSet, candidate_of, drawn
 from sim.check.aim.power import Rival, Rivals
 from sim.check.aim.solving import parting
-from sim.check.aim.variables import Variable, undeclared_changes, variables_of
+from sim.check.aim.variables import Variable, variables_of
 from sim.explanation.of_kernel.requantization import (
     KernelLanes,
     Roles,
@@ -30,7 +31,6 @@ from sim.explanation.of_kernel.requantization import (
     requantized,
     requantized_output,
 )
-from sim.kernels.domain import at_random, input_set
 from sim.kernels.kernel import Inputs, Kernel, KernelError, Outputs
 from sim.kernels.signature import Pointer
 from sim.kernels.tolerance import all_agree
@@ -48,8 +48,6 @@ ROUNDS: Final = 300
 """Rounds of the solver for a rival in one shape."""
 MOST_LANES: Final = 64
 """Those of the longest shape that is followed for that."""
-MOST: Final = 1 << 60
-"""Beyond all that conventions take."""
 Int64Array = npt.NDArray[np.int64]
 Golden = Callable[[Inputs], Outputs]
 
@@ -63,50 +61,50 @@ def rivals_of(
     """
     rng = np.random.default_rng((seed, FACTORS))
     rivals, added, shapes = list[Rival](), list[CandidateSet](), _Shapes(kernel, checked)
-    for name in kernel.conventions:
-        if not any(_parts(kernel, name, one) for one in (*checked, *added)):
-            found = (one for one in (*tried, *_at_its_steps(kernel, name, checked, rng)) if _parts(kernel, name, one))
-            added += islice(found, 1)
-        is_apart, same_with = any(_parts(kernel, name, one) for one in (*checked, *added)), ""
+    for name, golden in kernel.conventions.items():
+        parts, same_with = partial(_parts, kernel, name), ""
+        is_apart = any(map(parts, (*checked, *added)))
         if not is_apart:
-            solved, same_with = _by_solver(kernel, kernel.conventions[name], shapes)
-            is_apart = any(_parts(kernel, name, one) for one in solved)
-            added += solved if is_apart else []
+            telling = [*islice(filter(parts, chain(tried, _at_its_steps(kernel, golden, checked, rng))), 1)]
+            if not telling:
+                telling, same_with = _by_solver(kernel, golden, shapes, parts)
+            added += telling
+            is_apart = bool(telling)
         rivals.append(Rival(name, True, is_apart, same_with))
     output = requantized_output(kernel)
     if output is None:
         return Rivals("", rivals), added
     whole = [*checked, *added, *tried]
     lanes = KernelLanes(kernel, output, [one.inputs for one in whole])
-    golden = [one.golden[output.name] for one in whole]
-    recognised = requantization_of(lanes, lanes.joined(golden), np.array([], np.int64), READINGS) if whole else None
+    wanted = [one.golden[output.name] for one in whole]
+    recognised = requantization_of(lanes, lanes.joined(wanted), np.array([], np.int64), READINGS) if whole else None
     if recognised is None:
         return Rivals("", rivals), added
+    roles, same, numbers = recognised.roles, list(recognised.same), set[int]()
     for name in recognised.others:
-        number = _first_parting(lanes, recognised.roles, name, golden)
+        number = _first_parting(lanes, roles, name, wanted)
         if number is not None:
             rivals.append(Rival(name, False, True))
-            if number >= len(whole) - len(tried):
-                added.append(whole[number])
-    same = list(recognised.same)
-    while len(same) > 1 and (telling := _parting_set(kernel, recognised.roles, same, checked, rng)) is not None:
-        of_one = KernelLanes(kernel, output, [telling.inputs])
-        wanted = of_one.joined([telling.golden[output.name]])
-        apart = [name for name in same if not of_one.give(recognised.roles, name, wanted)]
+            numbers.add(number)
+    added += [whole[number] for number in sorted(numbers) if number >= len(whole) - len(tried)]
+
+    def parts_from(name: str, one: CandidateSet) -> bool:
+        of_one = KernelLanes(kernel, output, [one.inputs])
+        return _first_parting(of_one, roles, name, [one.golden[output.name]]) is not None
+
+    while (found := _parting_set(kernel, output, roles, same, checked, rng)) is not None:
+        apart = [name for name in same if parts_from(name, found)]
         if not apart:
             break
         same = [name for name in same if name not in apart]
         rivals += [Rival(name, False, True) for name in apart]
-        added.append(telling)
+        added.append(found)
     for name in same[1:]:
-        solved, same_with = _by_solver(kernel, _golden_by(kernel, output, recognised.roles, name), shapes)
-        is_apart = any(
-            not KernelLanes(kernel, output, [one.inputs]).give(recognised.roles, name, one.golden[output.name].ravel())
-            for one in solved
-        )
-        added += solved if is_apart else []
-        rivals.append(Rival(name, False, is_apart, same_with))
-    return Rivals(f"{same[0]} of {recognised.roles}" if same else "", rivals), added
+        golden = _golden_by(kernel, output, roles, name)
+        telling, same_with = _by_solver(kernel, golden, shapes, partial(parts_from, name))
+        added += telling
+        rivals.append(Rival(name, False, bool(telling), same_with))
+    return Rivals(f"{same[0]} of {roles}" if same else "", rivals), added
 
 
 class _Shapes:
@@ -125,8 +123,10 @@ class _Shapes:
         return self._traced[size]
 
 
-def _by_solver(kernel: Kernel, golden: Golden, shapes: _Shapes) -> tuple[list[CandidateSet], str]:
-    """Input sets that should part the kernel from another golden reference, one at most; else where none can.
+def _by_solver(
+    kernel: Kernel, golden: Golden, shapes: _Shapes, parts: Callable[[CandidateSet], bool]
+) -> tuple[list[CandidateSet], str]:
+    """An input set that parts the kernel from another golden reference, if one is found; else where none can.
 
     That is said of shapes, by their numbers of elements; "" where it is not known.
     """
@@ -139,7 +139,7 @@ def _by_solver(kernel: Kernel, golden: Golden, shapes: _Shapes) -> tuple[list[Ca
             return [], ""
         if sought.inputs is not None:
             made = candidate_of(kernel, mine.example, sought.inputs)
-            return [made] if made is not None and not made.undeclared else [], ""
+            return [made] if made is not None and not made.undeclared and parts(made) else [], ""
         if not sought.impossible:
             return [], ""
     return [], " or ".join(map(str, shapes.sizes))
@@ -162,28 +162,26 @@ def _parts(kernel: Kernel, name: str, one: CandidateSet) -> bool:
 
 
 def _at_its_steps(
-    kernel: Kernel, name: str, checked: Sequence[CandidateSet], rng: np.random.Generator
+    kernel: Kernel, golden: Golden, checked: Sequence[CandidateSet], rng: np.random.Generator
 ) -> Iterator[CandidateSet]:
-    """Input sets on both sides of the steps that a convention of the kernel has, within declared domains."""
-    rival = replace(kernel, golden=kernel.conventions[name], conventions={})
+    """Input sets on both sides of the steps that another golden reference has, within declared domains."""
+    rival = replace(kernel, golden=golden, conventions={})
     for _ in range(SEARCHES):
-        try:
+        with suppress(KernelError):  # the rival refuses it
             base = _base(kernel, checked, rng)
             if base is None:
                 return
             for inputs in boundary_sets(rival, base, _free(kernel, base), rng):
-                if undeclared_changes(kernel, base, inputs) is not None:
-                    yield CandidateSet(inputs, kernel.expected(inputs))
-        except KernelError:  # one of the two refuses it
-            continue
+                found = candidate_of(kernel, base, inputs)
+                if found is not None:
+                    yield found
 
 
 def _base(kernel: Kernel, checked: Sequence[CandidateSet], rng: np.random.Generator) -> Inputs | None:
     """An input set whose numbers are to be changed; None where there is none with lanes."""
     if kernel.is_drawn:
-        pick = at_random(kernel.domain, rng)
-        drawn = (input_set(kernel.signature, kernel.domain, pick, 23, 1, nulls=False) for _ in range(DRAWN))
-        return next(filter(kernel.accepts, drawn), None)
+        length, rows, _ = NUMBERS
+        return next(drawn(kernel, length, rows, rng), None)
     some = [one for one in checked if one.lanes >= 4] or [one for one in checked if one.lanes]
     return some[int(rng.integers(len(some)))].inputs if some else None
 
@@ -209,21 +207,25 @@ def _first_parting(lanes: KernelLanes, roles: Roles, name: str, golden: Sequence
 
 
 def _parting_set(
-    kernel: Kernel, roles: Roles, same: Sequence[str], checked: Sequence[CandidateSet], rng: np.random.Generator
-) -> CandidateSet | None:
+    kernel: Kernel, output: Pointer, roles: Roles, same: Sequence[str], checked: Sequence[CandidateSet],
+    rng: np.random.Generator,
+) -> CandidateSet | None:  # fmt: skip
     """An input set on which two of the conventions part that the golden reference may be; None where none was found."""
-    base, output = _base(kernel, checked, rng), requantized_output(kernel)
+    base = _base(kernel, checked, rng)
     free = {} if base is None else {variable.name: variable for variable in _free(kernel, base)}
     changed = [name for name in (roles.multiplier, roles.shift) if name and not is_number(name)]
-    if base is None or output is None or not roles.shift or not {roles.value, *changed} <= set(free):
+    if base is None or not roles.shift or not {roles.value, *changed} <= set(free):
         return None
+    ends = {
+        name: [int(end) for end in free[name].domain.bounds(free[name].dtype)]
+        for name in (roles.value, roles.bias, roles.zero_point, roles.lower, roles.upper)
+        if name in free
+    }
     for _ in range(FACTORS):
         numbers = {name: int(free[name].domain.draw(free[name].dtype, (), rng)) for name in changed}
-        for name, wanted in ((roles.bias, 0), (roles.zero_point, 0), (roles.lower, -MOST), (roles.upper, MOST)):
-            if name in free:
-                low, high = (int(end) for end in free[name].domain.bounds(free[name].dtype))
-                numbers[name] = min(max(wanted, low), high)
-        values = _values(roles, numbers, free[roles.value])
+        numbers |= {name: sorted((0, *ends[name]))[1] for name in (roles.bias, roles.zero_point) if name in ends}
+        numbers |= {name: ends[name][at] for at, name in enumerate((roles.lower, roles.upper)) if name in ends}
+        values = _values(roles, numbers, *ends[roles.value])
 
         def of(name: str, numbers: Mapping[str, int] = numbers, values: Int64Array = values) -> Int64Array:
             return values if name == roles.value else np.full(values.size, _number(name, numbers))
@@ -238,21 +240,18 @@ def _parting_set(
             for name, number in {**numbers, roles.value: values[differ]}.items():
                 shape = free[name].of(base).shape
                 inputs = free[name].put(inputs, np.resize(np.asarray(number, free[name].dtype), shape))
-            if not kernel.accepts(inputs):
-                continue
-            with suppress(KernelError):
-                return CandidateSet(inputs, kernel.expected(inputs))
+            found = candidate_of(kernel, base, inputs)
+            if found is not None:
+                return found
     return None
 
 
-def _values(roles: Roles, numbers: Mapping[str, int], variable: Variable) -> Int64Array:
-    """The accumulators around every step of a byte, and those of the domain's ends, which it holds."""
-
+def _values(roles: Roles, numbers: Mapping[str, int], low: int, high: int) -> Int64Array:
+    """The accumulators around every step of a byte, and those at the ends of their domain, which it holds."""
     multiplier = _number(roles.multiplier, numbers) if roles.multiplier else 1 << 31
     factor = multiplier * 2.0 ** (roles.sign * _number(roles.shift, numbers) - 31)
     steps = (np.arange(-STEPS, STEPS) + 0.5) / (factor or 1.0) - _number(roles.bias, numbers)
-    low, high = (int(end) for end in variable.domain.bounds(variable.dtype))
-    near = np.floor(np.clip(steps, -MOST, MOST)).astype(np.int64)
+    near = np.floor(steps[(steps >= low) & (steps < high)]).astype(np.int64)
     every = np.concatenate([*(near + step for step in (-1, 0, 1, 2)), np.array([low, low + 1, high - 1, high])])
     return np.asarray(np.unique(every[(every >= low) & (every <= high)]))
 
