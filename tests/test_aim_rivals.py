@@ -385,7 +385,9 @@ def test_a_convention_is_told_where_one_of_several_sets_tells_it_and_ours_where_
         name=name, symbol=name, sources=(), signature=signature, golden=lambda inputs: {"out": inputs["x"] ^ 0x5A5A},
         conventions={"plus": lambda inputs: {"out": inputs["x"] + np.int32(0x5A5A)}}, sample=lambda rng: {},
     )  # fmt: skip
-    sets = [{"x": np.arange(start, start + 40, dtype=np.int32), "n": 40} for start in (0, 0x5A5A, 1 << 20)]
+    numbers = np.arange(1 << 16, dtype=np.int32)
+    alike = numbers[numbers & 0x5A5A == 0]  # those to which it may be added as well
+    sets = [{"x": some, "n": len(some)} for some in (alike[:40], alike[40:80], numbers[:40])]
     checked = [CandidateSet(inputs, kernel.expected(inputs)) for inputs in sets]
     assert rivals_of(kernel, checked, [], seed=1) == (Rivals("", [Rival("plus", of_kernel=True, is_apart=True)]), [])
 
@@ -412,7 +414,10 @@ def test_a_convention_of_the_kernel_is_told_at_its_own_steps(edge: int, is_apart
     assert [bool((one.inputs["x"] == 100_000).any()) for one in added] == [True] * is_apart
 
 
-def test_the_steps_of_a_rival_are_sought_in_sets_of_four_elements_if_there_are_any() -> None:
+def test_the_steps_of_a_rival_are_sought_in_sets_of_four_elements_if_there_are_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rivals_module, "parting", not_followed)
     seen = set[int]()
 
     def noting(inputs: Inputs) -> Any:
