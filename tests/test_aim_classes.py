@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import product
@@ -14,8 +15,8 @@ import pytest
 
 from isa.decode import decode
 from isa.evaluate.exact import Occurrence
-from isa.evaluate.smt import Solver, SolverMissing
-from isa.lane import Int, Lane, Place
+from isa.evaluate.smt import Impossible, Solver, SolverMissing
+from isa.lane import Int, Lane, Place, read
 from isa.rows import TABLE
 from long.planted.held_out.kernels import CORPUS
 from sim.call.prepared import Repeater
@@ -221,9 +222,15 @@ def test_edges_of_comparisons_are_looked_for_and_not_told() -> None:
         names = {goal: name for name, goal in edges_of(0, instruction).items()}
         return [names[goal] for goal in met.open_edges()]
 
+    def look(one: int, other: int) -> bool:
+        return met.look([(0, Occurrence(instruction, {Place("v", 1): one, Place("v", 2): other}, {}))])
+
     assert left() == ["equal", "one more", "one less"]
-    met.look([(0, Occurrence(instruction, {Place("v", 1): 6, Place("v", 2): 5}, {}))])  # the other lanes are equal
+    assert look(6, 5)  # the other lanes are equal
     assert left() == ["one less"]
+    assert not look(8, 7)  # which meets what was met
+    assert look(1, 2)
+    assert left() == []
     image: Any = SimpleNamespace(place_of=lambda pc: "f.c:1", symbols={})
     assert {"true", "false"} <= {one.name for one in met.told("", image)} <= {"true", "false", "wrapped"}
     assert not {*met.open_goals()} & {*met.open_edges()}
@@ -249,6 +256,50 @@ def test_what_the_solver_excludes_is_told_with_what_registers_hold(monkeypatch: 
     never, others = settled(monkeypatch, (0, 0))
     assert never == dict.fromkeys(["tie", "wrapped", "shifted left", "shifted right"], "none can: v1 is always 0")
     assert others == set()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        (((3, 3),) * 4, "v1 is always 3"),
+        (((0, 5), (2, 9), (-7, -1)), "v1 holds -7..9"),
+        (((0, 5), (-7, -1), (2, 9)), "v1 holds -7..9"),
+        (((-128, 0), (1, 127)), ""),
+    ],
+)
+def test_what_a_register_holds_is_told_of_all_its_elements_together(
+    bounds: tuple[tuple[int, int], ...], words: str
+) -> None:
+    assert classes._known(Place("v", 1), {Place("v", 1): Elements(8, bounds)}) == words
+    assert not classes._known(Place("v", 2), {Place("v", 1): Elements(8, bounds)})
+
+
+@pytest.mark.parametrize(
+    ("product", "is_asked"),
+    [
+        (read(Place("x", 1)) * 3, True),
+        (Int(8, False).field(read(Place("x", 1)), 0) * Int(8, False).field(read(Place("x", 2)), 0), True),
+        (Int(32, False).field(read(Place("x", 1)), 0) * Int(32, False).field(read(Place("x", 2)), 0), False),
+    ],
+)
+def test_of_long_products_of_unknown_numbers_the_solver_is_not_asked(
+    product: Lane, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others have some seconds from now on."""
+    given = list[float]()
+
+    class Never:
+        def __init__(self, until: float) -> None:
+            given.append(until - time.monotonic())
+
+        def check(self, *_: Lane) -> Impossible:
+            return Impossible()
+
+    monkeypatch.setattr(classes, "Solver", Never)
+    monkeypatch.setattr(classes, "_impossible", {})
+    assert classes._is_impossible(product.equals(7)) == is_asked
+    assert len(given) == is_asked
+    assert all(classes.SECONDS / 2 < seconds <= classes.SECONDS for seconds in given)
 
 
 def test_without_a_solver_only_that_is_excluded_which_ranges_decide(monkeypatch: pytest.MonkeyPatch) -> None:
