@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,22 +13,24 @@ import numpy as np
 import pytest
 
 from isa.decode import decode
+from isa.errors import LanewiseError
 from isa.evaluate.exact import Evaluation, Occurrence
-from isa.evaluate.smt import Found, Solver, Undecided
+from isa.evaluate.smt import Found, Solver, SolverMissing, Undecided
 from isa.evaluate.smt_terms import Untranslatable
-from isa.lane import Lane, Place, Read, constant
+from isa.lane import Lane, Place, Read, constant, load, read
 from isa.rows import TABLE
 from sim.call.prepared import Repeater
-from sim.check.aim import demand
+from sim.check.aim import demand, solving
 from sim.check.aim.aiming import Aimed, aim
-from sim.check.aim.demand import never, sought
+from sim.check.aim.demand import has_one_shape, never, sought
 from sim.check.aim.mistakes import Mistake, differing
-from sim.check.aim.solving import FollowedShape, Sought, followed
+from sim.check.aim.solving import FollowedShape, Sought, cannot_hold, followed, parting
 from sim.check.check import Job
 from sim.check.operand_classes import OperandClass, class_conditions, vector_arithmetic
 from sim.check.vectors import make_vectors
 from sim.kernels import Domain, Kernel, Pointer, parse_prototype
 from sim.prove.claim import any_of
+from sim.symbolic.equality import Equality
 from sim.symbolic.following.lookout import Goal
 from sim.toolchain.compilers import build_text
 from sim.toolchain.image import Image
@@ -173,6 +176,78 @@ def test_nothing_is_excluded_where_no_input_set_with_or_without_an_array_was_see
     assert [bool(never(nullable, image, dict.fromkeys(seen, example), goals)) for seen in SEEN] == [False, False, True]
 
 
+def test_what_cannot_be_followed_for_any_length_excludes_nothing() -> None:
+    image, kernel = build_text(text_of("srshr v0.2s, v0.2s, #1\n br x3\n"), ".s"), kernel_of(ANY)
+    example = {"x": np.zeros(2, np.int32), "n": 2}
+    assert never(kernel, image, {frozenset(): example}, [tie_in(image)]) == set()
+    assert never(kernel, image, {frozenset(["x"]): example}, [tie_in(image)]) == set()
+
+
+FIRST, SECOND, THIRD = (Goal(pc, ()) for pc in range(3))
+
+
+def asked_for(
+    monkeypatch: pytest.MonkeyPatch, answers: Mapping[tuple[str, Goal], bool], met: Collection[Goal] = (),
+) -> tuple[set[Goal], list[tuple[str, Goal]]]:  # fmt: skip
+    """What is excluded by two examples where of each goal it is said that none is met, or that some input meets it;
+    running one meets other goals too.  And what was asked.
+    """
+    seeks = list[tuple[str, Goal]]()
+
+    def follow(kernel: object, image: object, example: Any, goals: object, most: int) -> Any:
+        if (example["x"], FIRST) not in answers:
+            raise LanewiseError("arguments that are no symbols")
+
+        def seek(goal: Goal, rounds: int) -> Sought:
+            seeks.append((example["x"], goal))
+            never = answers[example["x"], goal]
+            return Sought(None if never else {"x": goal}, never, 1)
+
+        return SimpleNamespace(seek=seek)
+
+    monkeypatch.setattr(demand, "followed", follow)
+    nothing: Any = None
+    goals = [FIRST, SECOND, THIRD]
+    return sought(nothing, nothing, [{"x": "a"}, {"x": "b"}], goals, lambda _, inputs: [inputs["x"], *met]), seeks
+
+
+NEVER = {(example, goal): True for example in "ab" for goal in (FIRST, SECOND, THIRD)}
+
+
+def test_a_goal_is_excluded_that_no_example_meets_and_sought_no_more_that_is_met(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert asked_for(monkeypatch, NEVER) == ({FIRST, SECOND, THIRD}, [*NEVER])
+    left = [(example, goal) for example, goal in NEVER if (example, goal) != ("b", FIRST)]
+    assert asked_for(monkeypatch, {**NEVER, ("a", FIRST): False}) == ({SECOND, THIRD}, left)
+    assert asked_for(monkeypatch, {**NEVER, ("a", FIRST): False}, [THIRD]) == (
+        {SECOND}, [("a", FIRST), ("a", SECOND), ("b", SECOND)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("followed", ["a", "b"])
+def test_where_one_example_is_not_followed_nothing_is_excluded(followed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {(example, goal): never for (example, goal), never in NEVER.items() if example == followed}
+    assert asked_for(monkeypatch, answers) == (set(), [*answers])
+
+
+def test_without_a_solver_nothing_is_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise SolverMissing("there is none")
+
+    monkeypatch.setattr(demand, "solver_version", missing)
+    assert asked_for(monkeypatch, NEVER) == (set(), [])
+
+
+def test_all_inputs_have_one_shape_where_no_extent_varies_and_no_array_may_be_missing() -> None:
+    fixed, signature = kernel_of(FOUR), kernel_of(FOUR).signature
+    x, *others = signature.arguments
+    assert isinstance(x, Pointer)
+    nullable = replace(fixed, signature=replace(signature, arguments=(replace(x, nullable=True), *others)))
+    of_parts = replace(fixed, arguments=lambda inputs: {**inputs}, sample=lambda rng: {})
+    assert [has_one_shape(each) for each in (fixed, kernel_of(ANY), nullable, of_parts)] == [True, False, False, False]
+
+
 def rare(inputs: Mapping[str, Any]) -> dict[str, Any]:
     made = (inputs["x"].astype(np.int64) * FACTOR + 77).astype(np.int32).astype(np.int64)
     return {"out": (made + 2**30 >> 31).astype(np.int32)}
@@ -278,6 +353,53 @@ def test_a_goal_is_impossible_where_no_condition_can_hold_and_all_were_asked(mon
     monkeypatch.setattr(Solver, "check", untranslatable)
     shape, goal = shape_with(never)
     assert shape.seek(goal, 50) == Sought(None, False, 0)
+
+
+@pytest.mark.parametrize("known", [("x", ""), ("", "x"), ("", "")])
+def test_that_two_references_never_part_is_said_where_no_number_was_as_in_the_example(
+    known: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other = (SimpleNamespace(known=frozenset(name), example={}) for name in known)
+    monkeypatch.setattr(solving, "traced_reference", lambda *_: other)
+    monkeypatch.setattr(solving, "differences", lambda *_: [("out", 0, Equality(X, X, constant(1)))])
+    reference: Any = mine
+    assert parting(reference, kernel_of(FOUR), 50) == Sought(None, not any(known), 0)
+
+
+Y, BYTE = Read(Place("in.y", 0), 0, 2**20), load(read(Place("x", 1)), 1)
+NO, MAY = (X < Y) & (Y < X), X.equals(7)
+
+
+@pytest.mark.parametrize(
+    ("lanes", "cannot"),
+    [
+        ((NO,), True), ((MAY,), False), ((NO, NO), True), ((NO, MAY), False), ((MAY, NO), False),
+        ((constant(0), NO), True), ((constant(0),), True), ((constant(0), MAY), False), ((BYTE.equals(7),), False),
+        (((BYTE < X) & (X < BYTE),), True),
+    ],
+)  # fmt: skip
+def test_a_goal_cannot_hold_where_none_of_its_conditions_can_whatever_memory_holds(
+    lanes: tuple[Lane, ...], cannot: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The solver has so many rounds, and a minute."""
+    begun = list[tuple[float, int]]()
+
+    class Noting(Solver):
+        def __init__(self, until: float, rounds: int) -> None:
+            begun.append((until - time.monotonic(), rounds))
+            super().__init__(until, rounds)
+
+    monkeypatch.setattr(solving, "Solver", Noting)
+    assert cannot_hold(Goal(0, lanes), 50) == cannot
+    assert all(solving.SECONDS - 5 < seconds <= solving.SECONDS and rounds == 50 for seconds, rounds in begun)
+
+
+def test_a_goal_that_the_solver_cannot_read_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    def untranslatable(*_: object) -> None:
+        raise Untranslatable("a number that it does not know")
+
+    monkeypatch.setattr(Solver, "check", untranslatable)
+    assert not cannot_hold(Goal(0, (MAY,)), 50)
 
 
 def test_conditions_on_inputs_alone_come_first_and_those_on_none_are_left_out() -> None:
