@@ -222,6 +222,33 @@ def test_no_set_is_near_a_step_where_no_lane_steps() -> None:
     assert list(number_sets(kernel, inputs, variables_of(kernel, inputs, {}), np.random.default_rng(1))) == []
 
 
+def test_steps_are_looked_for_of_outputs_that_have_lanes() -> None:
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        edge = (inputs["x"] >= 100).astype(np.int32)
+        return {"of_each": np.repeat(edge[:, None], inputs["n"], axis=1), "out": edge}
+
+    prototype = "void f(const int32_t x[rows], int32_t of_each[rows][n], int32_t out[rows], size_t rows, size_t n)"
+    kernel = kernel_of(golden, prototype, domain={"x": Domain(0, 500)})
+    for seed in range(6):
+        inputs = {"x": np.array([3, 5, 7], np.int32), "rows": 3, "n": 0}
+        rng = np.random.default_rng(seed)
+        before, behind = boundary_sets(kernel, inputs, variables_of(kernel, inputs, kernel.domain), rng)
+        assert {*before["x"].tolist(), *behind["x"].tolist()} == {99, 100}
+    nothing = {"x": np.zeros(0, np.int32), "rows": 0, "n": 2}
+    assert [*boundary_sets(kernel, nothing, variables_of(kernel, inputs, kernel.domain), rng)] == []
+
+
+def test_a_number_that_a_function_returns_is_next_to_its_step() -> None:
+    kernel = kernel_of(
+        lambda inputs: {"returned": np.array(inputs["edge"] // 1000, np.int32)}, "int32_t f(int32_t edge)",
+        domain={"edge": Domain(0, 100_000)},
+    )  # fmt: skip
+    inputs = {"edge": 7}
+    one, other = boundary_sets(kernel, inputs, variables_of(kernel, inputs, kernel.domain), np.random.default_rng(1))
+    low, high = sorted((one["edge"], other["edge"]))
+    assert (high - low, high % 1000) == (1, 0)
+
+
 def test_ends_that_a_kernel_does_not_accept_are_gone_back_from() -> None:
     """Numbers up to 700 are accepted, and it steps at 300."""
 

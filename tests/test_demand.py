@@ -408,6 +408,19 @@ def test_conditions_on_inputs_alone_come_first_and_those_on_none_are_left_out() 
     assert shape.conditions(goal) == [alone, decided, both]
 
 
+@pytest.mark.parametrize(("factor", "can"), [(2, False), (3, True)])
+def test_a_goal_is_met_by_what_arguments_are_made_of(factor: int, can: bool) -> None:
+    """Twice a number is never odd, which would be a tie."""
+    image = build_text(text_of("ldr q0, [x0]\n srshr v0.4s, v0.4s, #1\n str q0, [x1]\n ret"), ".s")
+    kernel = replace(
+        kernel_of(FOUR), sample=lambda rng: {}, arguments=lambda inputs: {"x": inputs["part"] * np.int32(factor)}
+    )
+    goal = tie_in(image)
+    found = followed(kernel, image, {"part": np.zeros(4, np.int32)}, [goal], 100).seek(goal, 50)
+    assert found.impossible != can
+    assert (found.inputs is not None and bool((found.inputs["part"] % 2).any())) == can
+
+
 def test_why_code_was_not_followed_on_all_inputs_is_told() -> None:
     image, kernel = build_text(text_of("ldr w3, [x0]\n str w3, [x1]\n br x3\n"), ".s"), kernel_of(FOUR)
     example, goal = {"x": np.zeros(4, np.int32)}, Goal(0, ())

@@ -39,7 +39,7 @@ class LaneSteps:
         self.output = output
         self.axes = outputs[output].shape if output != RETURNED else ()
         self.shape = shape
-        self.numbers, self.chosen = np.zeros(shape or 1, np.int64), np.zeros(shape or 1, bool)
+        self.numbers, self.chosen = (np.atleast_1d(np.zeros(shape, kind)) for kind in (np.int64, bool))
         dtype = np.dtype(outputs[output].dtype if output != RETURNED else kernel.signature.returns)
         self._kernel, self._ladder, self._arguments = kernel, Ladder(Domain(), dtype), kernel.arguments(inputs)
 
@@ -92,10 +92,13 @@ def number_sets(
 
 
 def _steps_of(kernel: Kernel, inputs: Inputs, rng: np.random.Generator) -> LaneSteps | None:
-    """Those of one output, by lot; None where it has no lanes."""
+    """Those of one output that has lanes, by lot; None where none has."""
     expected = kernel.expected(inputs)
-    output = str(rng.choice(sorted(expected))) if expected else ""
-    return LaneSteps(kernel, output, inputs, expected[output].shape) if output and expected[output].size else None
+    names = sorted(name for name, array in expected.items() if array.size)
+    if not names:
+        return None
+    output = str(rng.choice(names))
+    return LaneSteps(kernel, output, inputs, expected[output].shape)
 
 
 def _shared_elements(variable: Variable, steps: LaneSteps) -> int:
