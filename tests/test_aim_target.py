@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -387,3 +387,189 @@ def test_of_each_source_one_build_is_aimed_at_and_what_cannot_be_built_is_left_o
     faults["b.c"] = ToolchainUnavailable("there is no compiler")
     with pytest.raises(ToolchainUnavailable):
         aimed_builds(kernel_of(), jobs)
+
+
+class Classes:
+    """Goals of classes and edges of comparisons that are open until an input meets them."""
+
+    def __init__(self, goals: Collection[Goal], edges: Collection[Goal]) -> None:
+        self.goals, self.edges, self.excluded = [*goals], [*edges], list[set[Goal]]()
+        self.settled = list[object]()
+        self.settle, self.exclude = self.settled.append, self.excluded.append
+
+    def open_goals(self) -> list[Goal]:
+        return [*self.goals]
+
+    def open_edges(self) -> list[Goal]:
+        return [*self.edges]
+
+    def look(self, executions: tuple[int, set[int], Collection[Goal]]) -> bool:
+        _, wanted, met = executions
+        self.goals = [goal for goal in self.goals if goal not in met or goal.pc not in wanted]
+        self.edges = [goal for goal in self.edges if goal not in met or goal.pc not in wanted]
+        return True
+
+
+TIE, WRAP, EDGE, OTHER_EDGE = (Goal(pc, ()) for pc in (4, 8, 12, 16))
+HIDDEN, SHOWN, ELSEWHERE, WEAK = (ADD._replace(pc=pc) for pc in (20, 24, 28, 32))
+
+
+def differs(mistake: Mistake) -> Goal | None:
+    return None if mistake == ELSEWHERE else Goal(mistake.pc, ())
+
+
+def demanded(
+    monkeypatch: pytest.MonkeyPatch, asked: Sequence[Inputs | None], beside: Sequence[Inputs] = (),
+    one_shape: bool = True,
+) -> Any:  # fmt: skip
+    """A target for which inputs are made that say what they meet and show, and whether they are right; its state."""
+    monkeypatch.setattr(aiming, "Ranges", lambda image, kernel: "ranges")
+    monkeypatch.setattr(aiming, "differing", differs)
+    monkeypatch.setattr(
+        aiming, "candidate_of", lambda kernel, base, inputs: CandidateSet(inputs, {}) if inputs else None
+    )
+    monkeypatch.setattr(aiming, "_beside", lambda kernel, example, inputs: iter(beside))
+    monkeypatch.setattr(aiming, "has_one_shape", lambda kernel: one_shape)
+    one = target(
+        classes=Classes([TIE, WRAP], [EDGE, OTHER_EDGE]), _shown=dict.fromkeys((HIDDEN, ELSEWHERE, WEAK), False),
+        _tried=[candidate(1), candidate(2)], _took={0: 1, 1: 1}, _image=None, _kernel=None, _no_mistakes=None,
+        _repeater=Calls({}), _weakness=lambda: lambda pc: pc == WEAK.pc, looked=[], met=[], asked=[], doubtful=[],
+        _never_at_any_length=lambda goals: {goal for goal in goals if goal != WRAP},
+    )  # fmt: skip
+    one._shown[SHOWN] = True
+    one._order = lambda kept: ("in the order of", kept)
+    one._look = one.looked.append
+    one._examples = lambda places: ("examples of", places)
+    one._executions = lambda number, wanted: (number, wanted, one._tried[number].inputs["meets"])
+    one._is_shown = lambda mistake, number: mistake in one._tried[number].inputs.get("shows", ())
+
+    def run(number: int) -> bool:
+        if one._tried[number].inputs.get("is_right", True):
+            one._took[number] = 1
+        return bool(one._tried[number].inputs.get("returns", True))
+
+    def sought(kernel: object, image: object, examples: object, goals: list[Goal], confirm: Any) -> set[Goal]:
+        one.asked.append((examples, goals))
+        one.met += [confirm({}, inputs) for inputs in asked]
+        return {WRAP, OTHER_EDGE, TIE}
+
+    def nothing_changed(kernel: object, image: object, mistakes: Sequence[Mistake]) -> set[Mistake]:
+        one.doubtful.append(mistakes)
+        return {*mistakes}
+
+    one._run = run
+    monkeypatch.setattr(aiming, "sought", sought)
+    monkeypatch.setattr(aiming, "changing_nothing", nothing_changed)
+    one.useful = _Target.demanded(one, {1})
+    return one
+
+
+def goals_of(*mistakes: Mistake) -> list[Goal]:
+    return [Goal(mistake.pc, ()) for mistake in mistakes]
+
+
+def test_inputs_are_asked_for_what_no_candidate_meets_and_those_are_kept_that_meet_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shows = [{"meets": [], "shows": some} for some in ([HIDDEN, SHOWN], [HIDDEN])]
+    one = demanded(monkeypatch, [{"meets": [TIE]}, {"meets": [TIE]}, None, *shows])
+    goals = [TIE, WRAP, *goals_of(HIDDEN, WEAK), EDGE, OTHER_EDGE]
+    assert one.asked == [(("examples of", {goal.pc for goal in goals}), goals)]
+    assert (one.looked, one.classes.settled) == ([("in the order of", {1})], ["ranges"])
+    assert one.met == [[TIE], [], [], goals_of(HIDDEN), []]
+    assert (one.useful, len(one._tried)) == ([2, 4], 6)
+    assert one._shown == {HIDDEN: True, SHOWN: True, ELSEWHERE: False, WEAK: False}
+    assert one._repeater.patches == [{}] * 4
+    assert (one.doubtful, one._no_mistakes) == ([[WEAK]], {WEAK})
+    assert one.classes.excluded == [{WRAP, TIE}]  # edges are not told
+
+
+def test_inputs_that_are_wrong_or_do_not_return_are_kept_and_meet_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong: Inputs = {"meets": [TIE], "is_right": False}
+    endless: Inputs = {"meets": [TIE], "returns": False}
+    one = demanded(monkeypatch, [wrong, endless, {"meets": [TIE], "shows": [WEAK]}], one_shape=False)
+    assert (one.met, one.useful) == ([[], [], [TIE, *goals_of(WEAK)]], [2, 3, 4])
+    assert (one.doubtful, one._no_mistakes) == ([], set())
+    assert one.classes.excluded == [{TIE}]  # of any length
+
+
+def test_beside_inputs_at_an_edge_of_a_comparison_others_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they meet is met as well."""
+    beside: list[Inputs] = [{"meets": [WRAP]}, {"meets": []}]
+    one = demanded(monkeypatch, [{"meets": [TIE]}, {"meets": [EDGE]}], beside)
+    assert (one.met, one.useful, len(one._tried)) == ([[TIE], [EDGE, WRAP]], [2, 3, 4], 6)
+
+
+class Build:
+    """A target on candidates that fails, is doubtful, or is told some by mistakes and classes, by its image."""
+
+    made: ClassVar[list[tuple[str, int]]] = []
+    known: ClassVar[list[set[int]]] = []
+
+    def __init__(self, image: str, kernel: Kernel, tried: list[CandidateSet]) -> None:
+        self.image, self._tried = image, tried
+        self.failing = [3, 5] if image == "fails" else []
+        self.doubtful = {1: None} if image in ("fails", "doubtful") else {}
+        self.classes = SimpleNamespace(told=lambda title, image: [f"operands of {title}"])
+        self.made.append((image, len(tried)))
+
+    def telling(self, kept: set[int]) -> list[int]:
+        self.known.append({*kept})
+        return [4]
+
+    def demanded(self, kept: set[int]) -> list[int]:
+        self.known.append({*kept})
+        self._tried.append(candidate(100))
+        return [len(self._tried) - 1]
+
+    def doubt(self, title: str) -> str:
+        return f"doubt of {title}"
+
+    def mistakes(self, title: str) -> list[str]:
+        return [f"mistakes of {title}"]
+
+
+@pytest.mark.parametrize("is_drawn", [True, False])
+def test_what_is_kept_for_a_check_is_what_tells_something_and_is_within_declared_domains(
+    is_drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a build that fails only where it does; the kernel's own sets are there already."""
+    asked = list[Any]()
+    found = candidate(7)
+
+    def rivals_of(kernel: object, checked: list[CandidateSet], tried: list[CandidateSet], seed: int) -> Any:
+        asked.append(([numbers(one.inputs)[0] for one in checked], [numbers(one.inputs)[0] for one in tried], seed))
+        return "rivals", [found]
+
+    made = [candidate(at, is_near=at >= 6, undeclared=("x",) * (at in (2, 6))) for at in range(50)]
+    monkeypatch.setattr(aiming, "aimed_builds", lambda kernel, jobs: jobs)
+    monkeypatch.setattr(aiming, "_Target", Build)
+    monkeypatch.setattr(aiming, "candidates", lambda kernel, seed: iter(made))
+    monkeypatch.setattr(aiming, "changed_candidates", lambda kernel, own, seed: iter(made[len(own) :]))
+    monkeypatch.setattr(aiming, "rivals_of", rivals_of)
+    Build.made.clear()
+    Build.known.clear()
+    own = [candidate(0), candidate(1), candidate(-5)]
+    vectors = Vectors([one.inputs for one in own], [one.golden for one in own], 9, long_from=2)
+    kernel = kernel_of() if is_drawn else kernel_of(sample=lambda rng: {})
+    jobs: Any = [("a", "fails"), ("b", "doubtful"), ("c", "right")]
+    aimed = aiming.aim(kernel, jobs, vectors)
+    assert Build.made == [("fails", 50), ("doubtful", 50), ("right", 51)]
+    near = {7, 27, 47}
+    failing = {3, 5}
+    assert Build.known == [near | failing, near | failing | {4}, near | failing | {4, 50}, near | failing | {4, 50}]
+    chosen = [3, 4, 5, 7, 27, 47, 100, 100]
+    assert [numbers(inputs)[0] for inputs in aimed.inputs] == [*chosen, 7]
+    assert [golden["out"].tolist()[0] for golden in aimed.golden] == [2 * number for number in (*chosen, 7)]
+    others = [at for at in range(0 if is_drawn else 2, 50) if at not in (*chosen, 2, 6)]
+    assert asked == [([0, 1, *chosen], others, 9)]
+    power: Any = aimed.power
+    assert (power.operands, power.mistakes) == (
+        ["operands of b", "operands of c"], ["mistakes of a", "mistakes of b", "mistakes of c"],
+    )  # fmt: skip
+    assert power.doubts[0] == "doubt of b"
+    assert len(power.doubts) == 1 + (not is_drawn)
+    assert (power.lanes_aimed, power.rivals) == (52 if is_drawn else 50, "rivals")
+    assert power.beyond == "x -5..1"
+    added = aimed.added_to(vectors)
+    assert (added.inputs, added.seed, added.long_from) == ([*vectors.inputs, *aimed.inputs], 9, 2)
