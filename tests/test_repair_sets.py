@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 import sim.check.repair.code
+from isa.evaluate.exact import Evaluation
 from isa.instruction import Instruction
+from isa.lane import Memory
 from sim.check.repair.alternative import Alternative, Beside, replaced
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.numbers import _elements, other_numbers
@@ -21,7 +23,7 @@ from sim.check.repair.wider import BELOW, _offset, wider
 from sim.toolchain.dwarf.code_lines import SourceLine
 from support import code_of_lines
 from support.code_of_lines import START, Segment, Symbol, code_of
-from support.one_instruction import State, elements, left_by, register_of
+from support.one_instruction import Known, State, elements, left_by, register_of
 
 FRAME = 0x8000
 
@@ -29,7 +31,7 @@ FRAME = 0x8000
 def after(code: ExecutedCode, changes: Iterable[Alternative], registers: Mapping[str, int]) -> State:
     """All instructions run, some of them changed."""
     changed = replaced(changes)
-    state = State({"sp": FRAME, **registers})
+    state = Known({"sp": FRAME, **registers})
     return state.run(*(changed.get(pc, one) for pc, one in code.instructions.items()))
 
 
@@ -63,6 +65,14 @@ def word(state: State) -> list[int]:
     return elements(state.registers["x0"], 32, 1)
 
 
+def double_word(state: State) -> list[int]:
+    return elements(state.registers["x0"], 64, 1)
+
+
+def unsigned_bytes(state: State) -> list[int]:
+    return [number % 256 for number in elements(state.registers["v0"], 8, 8)]
+
+
 def unsigned(number: int) -> int:
     return number % 256
 
@@ -90,6 +100,20 @@ WIDER: dict[str, tuple[list[str], Any, list[int], Callable[[State], list[int]], 
     "a product of 16 bits": (
         ["mul v1.4h, v2.4h, v3.4h", "sshll v0.4s, v1.4h, #0"], of_halves, HALVES, lanes(32, 4),
         lambda a, b, c, d: a * b,
+    ),
+    "a product without a sign that is bounded": (
+        ["mul v1.8h, v2.8h, v3.8h", "uqxtn v0.8b, v1.8h"], of_halves, HALVES, unsigned_bytes,
+        lambda a, b, c, d: min(a % 2**16 * (b % 2**16), 255),
+    ),
+    "-1 where it is less, bounded": (
+        ["cmhi v1.8h, v2.8h, v3.8h", "uqxtn v0.8b, v1.8h"], of_halves, HALVES, unsigned_bytes, lambda a, b, c, d: 0,
+    ),
+    "a sum of products": (
+        ["add v1.16b, v2.16b, v3.16b", "sdot v0.4s, v1.16b, v5.16b"], of_bytes, BYTES[::2], lanes(32, 4),
+        lambda a, b, c, d: 4 * (a + b) * c,
+    ),
+    "a sum that is extended": (
+        ["add w1, w2, w3", "sxtw x0, w1"], of_words, WORDS, double_word, lambda a, b, c, d: a + b,
     ),
     "a sum that is shifted": (
         ["add w1, w2, w3", "asr w0, w1, #1"], of_words, WORDS, word, lambda a, b, c, d: a + b >> 1,
@@ -148,6 +172,32 @@ def test_what_instructions_keep_of_2048_bytes_in_a_row_lies_apart_and_below_the_
         assert offsets[-1] + 32 <= BELOW
 
 
+@pytest.mark.parametrize(
+    ("texts", "bits"),
+    [
+        (["add w1, w2, w3", "asr w0, w1, #1"], 64),
+        (["add v1.16b, v2.16b, v3.16b", "sshr v0.16b, v1.16b, #1"], 256),
+    ],
+)
+def test_what_is_kept_whole_lies_below_the_stack_and_has_twice_the_bits(texts: list[str], bits: int) -> None:
+    code = code_of([(text, at) for at, text in enumerate(texts)])
+    for keeps, _ in wider(code, START + 4):
+        ((kept, place),) = ((one, one.place) for one in keeps.instruction.writes if isinstance(one.place, Memory))
+        address = Evaluation(State({"sp": FRAME})).value(place.address)
+        assert FRAME - BELOW <= address < address + bits // 8 < FRAME
+        assert (kept.bits * len(kept.lanes), place.size) == (bits, bits // 8)
+
+
+@pytest.mark.parametrize("reader", ["sshr v0.8h, v1.8h, #1", "sshr v0.2d, v1.2d, #1", "neg v0.16b, v1.16b"])
+def test_what_is_taken_as_other_elements_than_it_was_made_of_stays(reader: str) -> None:
+    code = code_of([("add v1.4s, v2.4s, v3.4s", 1), (reader, 2)])
+    given = {"v2": register_of([2**31 - 1, -5, 7, 100], 32), "v3": register_of([2**30, -(2**31), 3, -1], 32)}
+    plain = State(given).run(*code.instructions.values()).registers["v0"]
+    left = [after(code, changes, given).registers["v0"] for changes in wider(code, START + 4)]
+    assert plain in left
+    assert len(left) == 2
+
+
 @pytest.mark.parametrize(("is_signed", "low", "high"), [(True, -128, 127), (False, 0, 255)])
 def test_what_computes_with_whole_numbers_may_bound_its_own(is_signed: bool, low: int, high: int) -> None:
     code = code_of([("add v1.8b, v2.8b, v3.8b", 1), ("add v0.8b, v1.8b, v5.8b", 2)])
@@ -168,11 +218,15 @@ def test_what_computes_with_whole_numbers_may_bound_its_own(is_signed: bool, low
     "texts",
     [
         ["fadd v1.4s, v2.4s, v3.4s", "fcvtzs v0.4s, v1.4s"],  # no integers
+        ["add v1.4s, v2.4s, v3.4s", "fadd v0.4s, v1.4s, v1.4s"],
+        ["sqadd s1, s2, s3", "fcvt d0, s1"],
+        ["sqadd s1, s2, s3", "fcmp s0, s1"],
         ["saddl v1.4s, v2.4h, v3.4h", "neg v0.4s, v1.4s"],  # nothing is cut
         ["ldr w1, [x2]", "asr w0, w1, #1"],
         ["mov w1, w2", "asr w0, w1, #1"],
         ["add w1, w2, w3", "str w1, [x0]"],
         ["add w1, w2, w3", "ldr w0, [x1]"],
+        ["add w1, w2, w3", "ldnp w0, w1, [x1]"],
         ["add w1, w2, w3", "add x0, sp, w1, sxtw"],
         ["ldrsb w1, [x2]", "asr w0, w1, #1"],  # nothing is computed
         ["fcvtzs w1, s2", "asr w0, w1, #1"],
@@ -310,7 +364,7 @@ def test_of_a_number_in_several_places_the_lines_that_need_it_are_told() -> None
     ("first", "then", "number"),
     [
         ("mov w3, #0x86a7", "movk w3, #1, lsl #16", 100_007),
-        ("mov w3, #-2", "movk w3, #0xfff0", -16),
+        ("mov w3, #-1", "movk w3, #0xfff0", -16),
         ("mov w3, #-2", "movk w3, #0x7fff, lsl #16", 0x7FFF_FFFE),
     ],
 )
@@ -383,7 +437,10 @@ def test_neighbours_of_a_table_of_which_each_call_loads_one_may_have_changed_pla
         )
 
     trials: Any = Read()
-    swapped = [some for some in other_elements(code, trials) if "in each other's place" in some[0].says]
+    found = [*other_elements(code, trials)]
+    swapped = [some for some in found if "in each other's place" in some[0].says]
+    of_all = {f"with {says} element 1 of f.c:9" for says in ("1 added to", "1 taken from")}
+    assert {change.says for some in found if some not in swapped for change in some} == of_all
     assert [({change.pc for change in some}, {change.says for change in some}) for some in swapped] == [
         ({START, START + 4}, {f"with element {number} of f.c:9 and the next one in each other's place"})
         for number in (0, 1)
@@ -398,7 +455,13 @@ def test_an_element_of_a_table_is_one_off_for_all_that_load_it_and_for_one_line_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sim.check.repair.code, "data_lines", lambda image: {0x3000: SourceLine("f.c", 9)})
-    lines = [("ldr w0, [x1]", 1), ("ldrb w2, [x1]", 2), ("ldr w4, [x1]", 3), ("ldr q5, [x1]", 4), ("ldr w6, [x1]", 5)]
+    lines = [
+        ("ldr w0, [x1]", 1),
+        ("ldrb w2, [x1]", 2),
+        ("ldr w4, [x1]", 3),
+        ("ldr q5, [x1], #16", 4),
+        ("ldr w6, [x1]", 5),
+    ]
     code = code_of(lines, [Symbol("table", 0x3000, 16)])
     data = register_of([7, -1, 2**31 - 1, 5], 32)
     read = {

@@ -21,7 +21,7 @@ from sim.check.repair.variables import (
 )
 from sim.check.repair.wider import BELOW, wider_variables
 from support.code_of_lines import START, code_of
-from support.one_instruction import State, elements, left_by, named, register_of
+from support.one_instruction import Known, State, elements, fits, left_by, named, register_of
 
 FRAME, ARRAY = 0x8000, 0x400
 LINES = (
@@ -52,7 +52,7 @@ def state(**registers: int) -> State:
         24: ARRAY.to_bytes(8, "little"), 32: register_of([5, -6, 2**31 - 1, -(2**31)], 32).to_bytes(16, "little"),
     }  # fmt: skip
     memory = {FRAME + slot: data for slot, data in frame.items()} | {ARRAY - 64: bytes(range(100, 250))}
-    return State({"sp": FRAME, "x11": ARRAY, **registers}, memory)
+    return Known({"sp": FRAME, "x11": ARRAY, **registers}, memory)
 
 
 def array(start: int, size: int, is_signed: bool = False) -> int:
@@ -61,8 +61,10 @@ def array(start: int, size: int, is_signed: bool = False) -> int:
 
 
 def numbers(found: list[Alternative], given: State) -> list[tuple[str, int]]:
-    """What is said of alternatives that write one place, with what they leave there."""
-    return [(one.says, next(iter(left_by(one.instruction, given).values()))) for one in found]
+    """What is said of alternatives, with what they leave in the one place that the instruction writes as it is."""
+    assert all(fits(write) for one in found for write in one.instruction.writes)
+    left = [(one.says, left_by(one.original, given), left_by(one.instruction, given)) for one in found]
+    return [(says, numbers[place]) for says, places, numbers in left for place in places]
 
 
 def other(text: str, given: State | None = None) -> list[tuple[str, int]]:
@@ -169,6 +171,7 @@ def test_a_load_holds_a_number_whatever_there_is() -> None:
     for text, bits in (("ldrb w0, [x11]", 8), ("ldrh w0, [x11]", 16), ("ldr w0, [x11]", 32), ("ldr x0, [x11]", 64)):
         instruction = named(text)
         held = with_body(instruction, holding(instruction.form, 0x9234_5678_9ABC_DEF0))
+        assert all(map(fits, held.writes))
         assert left_by(held, state()) == {"x0": 0x9234_5678_9ABC_DEF0 % 2**bits}
 
 
@@ -261,6 +264,17 @@ def test_a_load_may_be_of_a_part_beside_that_is_kept() -> None:
     assert left == [int.from_bytes(bytes([part] * 8), "little") for part in (3, 1, 3, 2)]
 
 
+def test_what_is_kept_but_for_its_first_or_last_byte_is_no_part_beside() -> None:
+    above, below = ["sturb w1, [sp, #25]", "sturh w1, [sp, #26]"], ["str w1, [sp, #8]", "strh w1, [sp, #12]"]
+    texts = [*above, "str w1, [sp, #28]", *below, "strb w1, [sp, #14]", "ldr d0, [sp, #16]"]
+    code = code_of([(text, 1) for text in texts])
+    assert [*parts_beside(code, [*code.instructions])] == []
+    whole = code_of([(text, 1) for text in ("strb w1, [sp, #24]", "strb w1, [sp, #15]", *texts)])
+    assert moved(parts_beside(whole, [*whole.instructions])) == [
+        {"ldr d0, [sp, #16]": f"8 bytes {way}"} for way in ("up", "down")
+    ]
+
+
 def test_a_part_beside_is_no_other_variable_as_wide() -> None:
     lines = [("str w1, [sp]", 1), ("str w2, [sp, #4]", 2), ("ldr w8, [sp]", 3), ("ldr w9, [sp, #4]", 4)]
     code = code_of(lines)
@@ -312,6 +326,11 @@ def test_loads_by_two_pointers_do_not_change_places() -> None:
              ("ldr x8, [sp, #8]", 3), ("ldr w10, [x8]", 3)]  # fmt: skip
     code = code_of(lines)
     assert [some for some in swapped_loads(code, [*code.instructions]) if "w" in some[0].original.text] == []
+
+
+def test_loads_by_a_pointer_that_no_variable_keeps_do_not_change_places() -> None:
+    code = code_of([("add x8, x1, #8", 3), ("ldr w9, [x8, #4]", 3), ("ldr w10, [x8]", 3)])
+    assert [*swapped_loads(code, [*code.instructions])] == []
 
 
 def test_a_constant_that_one_line_alone_keeps_is_no_first_element() -> None:
@@ -379,6 +398,11 @@ def test_variables_that_nothing_else_takes_come_before_those_that_other_lines_ta
     for reached, order in ((code.instructions, [2, 3, 1]), ([], [1, 2, 3])):
         said = [one.says.partition("what ")[2] for one in left_out_variables(code, last, reached)]
         assert list(dict.fromkeys(said)) == [f"f.c:{line} keeps" for line in order]
+
+
+def test_of_variables_that_are_as_likely_what_is_done_bit_by_bit_comes_last() -> None:
+    said = [one.says.partition(" what ")[0] for one in left_out_variables(CODE, at("add w16, w8, w15"), [])]
+    assert [each in BIT_BY_BIT for each in said] == sorted(each in BIT_BY_BIT for each in said)
 
 
 def test_all_bits_of_a_variable_count() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from isa.evaluate.exact import Evaluation, execute
 from isa.instruction import Instruction
-from isa.lane import Lane, Memory, Place
+from isa.lane import Lane, Memory, Place, Write
 from isa.rows import TABLE
 
 
@@ -42,6 +42,36 @@ class State:
         for instruction in instructions:
             execute(instruction, self)
         return self
+
+
+class Known(State):
+    """A state whose instructions read no byte that is neither given nor stored, and write numbers that fit."""
+
+    def __init__(self, registers: Mapping[str, int], memory: Mapping[int, bytes] | None = None) -> None:
+        self._known = set[int]()
+        super().__init__(registers, memory)
+
+    def load(self, address: int, size: int) -> bytes:
+        assert self._known.issuperset(range(address, address + size))
+        return super().load(address, size)
+
+    def store(self, address: int, data: bytes) -> None:
+        self._known.update(range(address, address + len(data)))
+        super().store(address, data)
+
+    def run(self, *instructions: Instruction) -> State:
+        """After these, one behind the other."""
+        for instruction in instructions:
+            assert all(map(fits, instruction.writes))
+        return super().run(*instructions)
+
+
+def fits(write: Write) -> bool:
+    """Whether elements are numbers of so many bits, with a sign or without, and fill what is stored."""
+    bits = write.bits * len(write.lanes)
+    is_filled = bits == 8 * write.place.size if isinstance(write.place, Memory) else bits <= write.place.bits
+    low, high = -(1 << write.bits - 1), (1 << write.bits) - 1
+    return is_filled and all(low <= lane.low and lane.high <= high for lane in write.lanes)
 
 
 def named(text: str) -> Instruction:

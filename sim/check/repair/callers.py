@@ -8,10 +8,10 @@ from itertools import islice
 from typing import Final
 
 from isa.instruction import Instruction
-from isa.lane import Int, Lane, Place, Write, constant, load, read, select
+from isa.lane import Lane, Place, Write, constant, load, read, select
 from sim.check.repair.alternative import Alternative, Beside
 from sim.check.repair.code import ExecutedCode
-from sim.check.repair.steps import with_body
+from sim.check.repair.steps import low_bits, with_body
 
 Calls = tuple[int, ...]
 """The addresses of the instructions that call a function."""
@@ -76,5 +76,5 @@ def _where(condition: Lane, one: Instruction, other: Instruction) -> Instruction
     writes = []
     for a, b in zip(one.writes, other.writes, strict=True):
         lanes = [select(condition, x, y) for x, y in zip(a.lanes, b.lanes, strict=True)]
-        writes.append(Write(a.place, a.bits, [Int(a.bits, False).wrap(lane) for lane in lanes]))
+        writes.append(Write(a.place, a.bits, [low_bits(lane, a.bits) for lane in lanes]))
     return with_body(other, lambda *operands: tuple(writes))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from struct import iter_unpack
 from typing import Final
 
 from isa.instruction import Instruction
@@ -22,7 +23,7 @@ from sim.check.repair.trials import RepairTrials
 _LAST: Final = re.compile(r"(?P<name>\w+) (?P<operands>.*, )#(?P<number>-?(?:0x)?[0-9a-f]+)")
 """What ends in a number."""
 _PART: Final = re.compile(r"movk w\d+, #(?P<bits>\w+)(?:, lsl #(?P<by>\w+))?")
-_WIDE: Final = (32, 16)
+_WIDE: Final = {32: "<i", 16: "<h"}
 """Bits of the elements of a constant, of which small numbers are not told from parts of others."""
 
 
@@ -85,8 +86,7 @@ def _needed(code: ExecutedCode, trials: RepairTrials, changes: Sequence[Alternat
 
 
 def _elements(data: bytes, bits: int) -> list[int]:
-    size = bits // 8
-    return [int.from_bytes(data[at : at + size], "little", signed=True) for at in range(0, len(data), size)]
+    return [number for (number,) in iter_unpack(_WIDE[bits], data)]
 
 
 @cache

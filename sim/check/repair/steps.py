@@ -21,7 +21,7 @@ ELEMENTS: Final = (8, 16, 32)
 """Bits that the numbers of a vector may have that is loaded."""
 _OPERANDS: Final = re.compile(r", (?![^{]*})")
 """What is between operands, but not between the registers of a list."""
-_MOVES: Final = re.compile(r"(?:ldu?r|ldp|fmov|adrp?)\w*")
+_MOVES: Final = re.compile(r"(?:ld|fmov|adr)\w*")
 """What takes no part in the arithmetic."""
 _BY_REGISTER: Final = re.compile(r"[su]q?r?shl|[al]s[lr]")
 _RIGHT_SHIFTS: Final = re.compile(r"s(?:q?r?shl|r?shr|q?r?shrun?2?|q?r?shrn2?|r?sra)|rshrn2?|shrn2?")
@@ -57,6 +57,11 @@ def _pattern_with(pattern: Pattern, body: Body) -> Pattern:
     return Pattern(form, pattern.text, pattern.operand_text, pattern.register_count)
 
 
+def low_bits(lane: Lane | int, bits: int) -> Lane:
+    """What is written of a lane into so many bits."""
+    return Int(bits, False).wrap(lane)
+
+
 def computes(instruction: Instruction) -> bool:
     """Whether an instruction makes a number, and does not only move one."""
     operands = operands_of(instruction)
@@ -75,7 +80,7 @@ def steps_of(instruction: Instruction) -> Iterator[OtherStep]:
     if name in ("sdiv", "udiv"):
         for says, rounded in (("rounded down", _down), ("rounded to nearest", _to_nearest)):
             yield OtherStep(says, _quotient(name, rounded), _place(operands[1]))
-    if form.shape.startswith(("[", "cond")) or not computes(instruction) or name in ("mov", "movi") or len(texts) > 4:
+    if form.shape.startswith(("[", "cond")) or not computes(instruction) or name in ("mov", "movi"):
         return
     is_read = isinstance(operands[0], Vector) and operands[0].place in instruction.places_read
     for at, operand in enumerate(operands):
@@ -145,7 +150,7 @@ def missing_steps(instruction: Instruction) -> Iterator[OtherStep]:
     operands, name = operands_of(instruction), instruction.form.mnemonic
     if not operands or not isinstance(target := operands[0], (Vector, Scalar, General)):
         return
-    if instruction.stores and re.fullmatch(r"stu?r[bh]?", name):
+    if re.fullmatch(r"stu?r[bh]?", name):
         is_kept = "[sp" in instruction.text or "[x29" in instruction.text
         for says, change in _BEHIND.items():
             stored = _on(instruction.form, 0, _of_signed(change))
@@ -167,7 +172,7 @@ def keeping(form: Form, number: int) -> OtherStep:
 def _keeping(form: Form, number: int) -> Body:
     def body(*operands: Any) -> Writes:
         (write,) = form.body(*operands)
-        return (Write(write.place, write.bits, [Int(write.bits, False).wrap(number)]),)
+        return (Write(write.place, write.bits, [low_bits(number, write.bits)]),)
 
     return body
 
@@ -200,7 +205,7 @@ def _left_out(at: int) -> Body:
 def _moved(form: Form, by: int) -> Body:
     def body(*operands: Any) -> Writes:
         return tuple(
-            Write(w.place, w.bits, [Int(w.bits, False).wrap(lane + by) for lane in w.lanes]) if _is_data(w) else w
+            Write(w.place, w.bits, [low_bits(lane + by, w.bits) for lane in w.lanes]) if _is_data(w) else w
             for w in form.body(*operands)
         )
 
@@ -218,11 +223,11 @@ def with_results(form: Form, change: Change, bits: int = 0) -> Body:
         writes = []
         for w in form.body(*operands):
             if _is_data(w) and bits <= w.bits:
-                element = Int(bits or (operands[0].bits if isinstance(operands[0], General) else w.bits), True)
+                element = Int(bits or w.bits, True)
                 whole = w.lanes if not bits else element.lanes(w.lanes[0], w.bits // bits)
                 lanes = [change(element.wrap(lane), element, constant(at)) for at, lane in enumerate(whole)]
                 size = bits or w.bits
-                writes.append(Write(w.place, size, [Int(element.bits, False).wrap(lane) for lane in lanes]))
+                writes.append(Write(w.place, size, [low_bits(lane, element.bits) for lane in lanes]))
             else:
                 writes.append(w)
         return tuple(writes)
@@ -253,7 +258,7 @@ class _Changed:
     def value(self) -> Lane:
         element = Int(self._operand.bits, True)
         (by,) = _counts(self._operands, 1, element.bits)
-        return Int(element.bits, False).wrap(self._change(element.wrap(self._operand.value), element, by))
+        return low_bits(self._change(element.wrap(self._operand.value), element, by), element.bits)
 
 
 @cache

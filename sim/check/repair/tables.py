@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 from isa.instruction import Form
-from isa.lane import U64, Int, Lane, Load, Write, load, select
+from isa.lane import U64, Lane, Load, Write, load, select
 from isa.semantics.elementwise import Body, Writes
 from sim.check.repair.alternative import NEAR, Alternative, Beside
 from sim.check.repair.code import ExecutedCode
-from sim.check.repair.steps import with_body
+from sim.check.repair.steps import low_bits, with_body
 from sim.check.repair.trials import RepairTrials
 from sim.check.repair.variables import with_loads
 
@@ -86,8 +86,8 @@ def _other(form: Form, address: int, size: int, by: int) -> Body:
     """Loads another number from an address."""
 
     def instead(lane: Load) -> Lane:
-        element = Int(8 * size, False)
-        return element.wrap(lane + select(lane.address.equals(address), by, 0)) if lane.size == size else lane
+        is_it = lane.address.equals(address)
+        return low_bits(lane + select(is_it, by, 0), 8 * size) if lane.size == size else lane
 
     def body(*operands: Any) -> Writes:
         return tuple(

@@ -17,7 +17,7 @@ from isa.operands import General, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
 from sim.check.repair.alternative import MISSING, NEAR, NOTHING, STEP, Alternative, Beside
 from sim.check.repair.code import Access, ExecutedCode
-from sim.check.repair.steps import ELEMENTS, Change, computes, operands_of, with_body, with_results
+from sim.check.repair.steps import ELEMENTS, Change, computes, low_bits, operands_of, with_body, with_results
 
 BESIDE: Final = (1, 2, 4, 8, 16)
 """Bytes from an element to the next, or from one register's worth to the next."""
@@ -27,7 +27,6 @@ SIZES: Final = (1, 2, 4, 8)
 """Bytes of the elements that a variable may count."""
 Reach = Callable[[Lane], Lane]
 """The address that is reached instead of one."""
-_SHORT: Final = {"b": 8, "h": 16}
 _BITS: Final = {"w": 32, "x": 64, "b": 8, "h": 16, "s": 32, "d": 64, "q": 128}
 _ELEMENT: Final = re.compile(r"(?P<kind>ldu?r\w* [bhsdqwx])\d+, \[x(?P<base>\d+)(?:, #(?P<offset>-?\w+))?\]")
 """A load by a pointer."""
@@ -50,8 +49,8 @@ _WITH: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
 """A result and a variable, as signed numbers of their type."""
 _WITH_LANES: Final[dict[str, Callable[[Lane, Lane, Int], Lane]]] = {
     **{says: _WITH[says] for says in ("plus", "minus", "at least", "at most")},
-    "unsigned at least": lambda a, b, element: maximum(_unsigned(a, element), _unsigned(b, element)),
-    "unsigned at most": lambda a, b, element: minimum(_unsigned(a, element), _unsigned(b, element)),
+    "unsigned at least": lambda a, b, element: maximum(low_bits(a, element.bits), low_bits(b, element.bits)),
+    "unsigned at most": lambda a, b, element: minimum(low_bits(a, element.bits), low_bits(b, element.bits)),
     **_BIT_BY_BIT,
 }
 
@@ -79,7 +78,7 @@ def other_values(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
             for signed in (
                 (True, False) if kept.part and (access.part, access.letter, kept.letter) == ("", "w", "w") else ()
             ):
-                changed = with_body(instruction, _storing_number(form, _address(slot), Int(_SHORT[kept.part], signed)))
+                changed = with_body(instruction, _storing_number(form, _address(slot), Int(_BITS[kept.part], signed)))
                 yield Alternative(pc, STEP, instruction, changed, says)
         if not access.is_load and access.slot in variables:
             yield from _first_elements(code, pc)
@@ -152,20 +151,15 @@ def swapped_loads(code: ExecutedCode, places: Sequence[int]) -> Iterator[Sequenc
         access, element = code.accesses.get(pc), _ELEMENT.fullmatch(code.instructions[pc].text)
         if access is not None and access.is_load:
             by_line.setdefault((code.line(pc), access.part + access.letter, "stack"), []).append((pc, access.slot))
-        elif element is not None and (pointer := next(_loads_of(code, pc, element["base"]), None)) is not None:
-            key = code.line(pc), element["kind"], f"{code.accesses[pointer].slot}"
-            by_line.setdefault(key, []).append((pc, int(element["offset"] or "0", 0)))
+        elif element is not None:
+            sources = (source.pc for source in code.sources(pc, Place("x", int(element["base"]))))
+            if (pointer := next((at for at in sources if at in code.accesses), None)) is not None:
+                key = code.line(pc), element["kind"], f"{code.accesses[pointer].slot}"
+                by_line.setdefault(key, []).append((pc, int(element["offset"] or "0", 0)))
     for loads in by_line.values():
         for (one, at), (other, beside) in combinations(loads, 2):
             if at != beside:
                 yield [_at_another_address(code, one, beside - at), _at_another_address(code, other, at - beside)]
-
-
-def _loads_of(code: ExecutedCode, pc: int, register: str) -> Iterator[int]:
-    """The loads from the stack through which a pointer came that an instruction takes."""
-    for source in code.sources(pc, Place("x", int(register))):
-        if (access := code.accesses.get(source.pc)) is not None and access.is_load:
-            yield source.pc
 
 
 def _at_another_address(code: ExecutedCode, pc: int, by: int) -> Alternative:
@@ -176,7 +170,7 @@ def _at_another_address(code: ExecutedCode, pc: int, by: int) -> Alternative:
 
 def _size(access: Access) -> int:
     """Bytes that a load or store of the stack reaches."""
-    return _SHORT.get(access.part.lstrip("s"), 32 if access.part else _BITS.get(access.letter, 8)) // 8
+    return _BITS[access.part.lstrip("s") or access.letter] // 8
 
 
 def _first_elements(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
@@ -187,7 +181,7 @@ def _first_elements(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
         return
     if made is not None and code.instructions[made.pc].places_read:
         return
-    kept_bits = _SHORT.get(access.part, 32)
+    kept_bits = 8 * _size(access)
     for slot, pointer in code.variables.get(code.start(pc), {}).items():
         if code.accesses[pointer].letter == "x":
             for bits, signed in product((8, 16, 32), (True, False)):
@@ -225,7 +219,8 @@ def _for_its_number(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
 def left_out_variables(code: ExecutedCode, pc: int, reached: Collection[int]) -> Iterator[Alternative]:
     """An instruction of integers of which a variable was left out: to be added, taken away, or a bound.
 
-    First come variables that no reached instruction takes, or that the own line takes: those are the likeliest.
+    First come variables that no reached instruction takes, or that the own line takes: those are the likeliest.  Of
+    them what is done bit by bit comes last.
     """
     instruction, access = code.instructions[pc], code.accesses.get(pc)
     variables = code.variables.get(code.start(pc), {})
@@ -243,24 +238,20 @@ def left_out_variables(code: ExecutedCode, pc: int, reached: Collection[int]) ->
     ways = [(slot, says) for slot in variables for says in (_WITH if isinstance(target, General) else _WITH_LANES)]
 
     def unlikely(way: tuple[int, str]) -> tuple[bool, bool]:
-        return way[0] in takers and code.line(pc) not in takers[way[0]], way[1] in _BIT_BY_BIT
+        slot, says = way
+        return slot in takers and code.line(pc) not in takers[slot], says in _BIT_BY_BIT
 
     for slot, says in sorted(ways, key=unlikely):
         made = variables[slot]
         kept = code.accesses[made]
         is_one = kept.letter == "w"
-        size = {"b": 1, "h": 2}.get(kept.part, 4)
-        of_one = Int(8 * size, code.is_signed(pc, slot)) if is_one else None
+        of_one = Int(8 * _size(kept), code.is_signed(pc, slot)) if is_one else None
         if is_one or (isinstance(target, (Vector, Scalar)) and _BITS.get(kept.letter) == target.count * target.bits):
             combined = _with(says, slot, of_one)
             for bits in (0,) if access is None or isinstance(target, General) else ELEMENTS:
                 changed = with_body(instruction, with_results(instruction.form, combined, bits))
                 beside = Beside(target.place, is_more=True) if says in ("plus", "minus") else NOTHING
                 yield Alternative(pc, MISSING, instruction, changed, f"{says} {code.kept(made)}", beside)
-
-
-def _unsigned(lane: Lane, element: Int) -> Lane:
-    return Int(element.bits, False).wrap(lane)
 
 
 def _address(slot: int) -> Lane:
@@ -314,7 +305,7 @@ def holding(form: Form, number: int) -> Body:
             Write(
                 w.place,
                 w.bits,
-                [with_loads(lane, lambda one: Int(8 * one.size, False).wrap(number)) for lane in w.lanes],
+                [with_loads(lane, lambda one: low_bits(number, 8 * one.size)) for lane in w.lanes],
             )
             for w in form.body(*operands)
         )
@@ -351,7 +342,7 @@ def _storing_number(form: Form, address: Lane, element: Int) -> Body:
     def body(*operands: Any) -> Writes:
         (write,) = form.body(*operands)
         number = element.wrap(load(address, element.bits // 8))
-        return (Write(write.place, write.bits, [Int(write.bits, False).wrap(number)]),)
+        return (Write(write.place, write.bits, [low_bits(number, write.bits)]),)
 
     return body
 

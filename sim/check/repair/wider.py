@@ -6,7 +6,8 @@ computes with it takes it from there: a sum that wraps, or that is bounded, befo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -17,7 +18,7 @@ from isa.operands import General, Scalar, Vector
 from isa.semantics.elementwise import Body, Writes
 from sim.check.repair.alternative import FOLLOWS, STEP, Alternative, Beside
 from sim.check.repair.code import ExecutedCode
-from sim.check.repair.steps import computes, operands_of, with_body
+from sim.check.repair.steps import computes, low_bits, operands_of, with_body
 
 BELOW: Final = 0x6000
 """Bytes from the stack pointer down to where whole numbers are kept: no frame of a kernel and of what it calls is so
@@ -34,22 +35,17 @@ def wider(code: ExecutedCode, pc: int, bounded: bool = False) -> Iterator[Sequen
 
     If `bounded` is set, and does not cut its own result either, but bounds it.
     """
-    cut = list(_cut_sources(code, pc))
-    ways = [([one], chain) for one in cut for chain in _chains(code, one[1])]
-    ways += [(cut, tuple(made for _, made, _ in cut))] if len(cut) > 1 else []
+    cut = list(_cut_operands(code, pc))
+    ways = [([one], chain) for one in cut for chain in _chains(code, one.made)]
+    ways += [(cut, tuple(dict.fromkeys(one.made for one in cut)))] if len(cut) > 1 else []
     for (some, makers), signed in product(ways, (False, True)):
-        whole: dict[int, dict[int, Taken]] = {maker: {} for maker in makers}
-        for maker in makers:
-            for operand, source, shift in _cut_sources(code, maker):
-                if source in whole:
-                    whole[maker][operand] = (source, shift)
         changes = [
-            Alternative(m, STEP, code.instructions[m], _evaluated(code, m, whole[m], True, signed), "not cut")
-            for m in whole
+            Alternative(maker, STEP, code.instructions[maker], _evaluated(code, maker, whole, True, signed), "not cut")
+            for maker in makers
+            for whole in [[one for one in _cut_operands(code, maker) if one.made in makers]]
         ]
-        taken = {at: (made, lsb) for at, made, lsb in some}
         for bounds in _BOUNDS if bounded else (None,):
-            reader = _evaluated(code, pc, taken, False, bounds is True, bounds)
+            reader = _evaluated(code, pc, some, False, bounds is True, bounds)
             says = f"of what was not cut{'' if bounds is None else ', bounded'}"
             yield [
                 *changes,
@@ -93,36 +89,42 @@ def _word(is_load: bool, slot: int) -> Body:
     return body
 
 
-Taken = tuple[int, int]
-"""The address of the instruction that keeps a whole number, and from which bit on the number is taken."""
+class _Cut(NamedTuple):
+    """An operand that was cut, by its number, with the address of what made it, and from which bit on it is taken."""
+
+    at: int
+    made: int
+    lsb: int
 
 
-def _cut_sources(code: ExecutedCode, pc: int) -> Iterator[tuple[int, int, int]]:
-    """Of an instruction that computes, the operands that were cut: number, who made it, and from which bit on."""
+def _cut_operands(code: ExecutedCode, pc: int) -> Iterator[_Cut]:
+    """Of an instruction that computes with integers the operands that were cut."""
     instruction = code.instructions[pc]
-    if " sp" in instruction.text or "[" in instruction.form.shape.replace("[i]", ""):
+    if " sp" in instruction.text or not _is_of_integers(instruction):
         return
-    operands = operands_of(instruction)
-    if not computes(instruction):
-        return
-    for at, operand in enumerate(operands[1:], 1):
-        if isinstance(operand, (Vector, Scalar, General)) and operand.place.file != "zr":
-            chain = list(code.sources(pc, operand.place))
-            if chain and _is_cut(code.instructions[chain[-1].pc]):
-                yield at, chain[-1].pc, chain[-1].lsb
+    for at, operand in enumerate(operands_of(instruction)[1:], 1):
+        if isinstance(operand, (Vector, Scalar, General)):
+            *_, made = (None, *code.sources(pc, operand.place))
+            if made is not None and _is_cut(code.instructions[made.pc]):
+                yield _Cut(at, made.pc, made.lsb)
 
 
 def _makers(code: ExecutedCode, pc: int, depth: int) -> tuple[int, ...]:
     """The instructions whose cut numbers that one took, and so on back for so many, the earliest first."""
     found: dict[int, None] = {}
-    for _, made, _ in _cut_sources(code, pc) if depth else ():
-        found |= dict.fromkeys((*_makers(code, made, depth - 1), made))
+    for one in _cut_operands(code, pc) if depth else ():
+        found |= dict.fromkeys((*_makers(code, one.made, depth - 1), one.made))
     return tuple(found)
+
+
+def _is_of_integers(instruction: Instruction) -> bool:
+    """Whether an instruction computes, and not with floating-point numbers."""
+    return computes(instruction) and not instruction.form.mnemonic.startswith("f")
 
 
 def _is_cut(instruction: Instruction) -> bool:
     """Whether an instruction of integers keeps less of a result than it computed."""
-    if not computes(instruction) or instruction.form.mnemonic.startswith("f"):
+    if not _is_of_integers(instruction):
         return False
     (write, *_) = instruction.writes
     return any(_whole(lane) is not lane for lane in write.lanes) and write.bits <= 64
@@ -138,11 +140,11 @@ def _whole(lane: Lane) -> Lane:
 
 
 def _evaluated(
-    code: ExecutedCode, pc: int, taken: Mapping[int, Taken], keeps: bool, signed: bool, bounds: bool | None = None
+    code: ExecutedCode, pc: int, cut: Iterable[_Cut], keeps: bool, signed: bool, bounds: bool | None = None
 ) -> Instruction:
     instruction = code.instructions[pc]
-    key = tuple((at, _Kept.of(code, made), lsb) for at, (made, lsb) in taken.items())
-    return with_body(instruction, _body(instruction.form, key, _offset(pc) if keeps else -1, signed, bounds))
+    whole = tuple((one.at, _Kept.of(code, one.made), one.lsb) for one in cut)
+    return with_body(instruction, _body(instruction.form, whole, _offset(pc) if keeps else None, signed, bounds))
 
 
 class _Kept(NamedTuple):
@@ -155,7 +157,8 @@ class _Kept(NamedTuple):
     @classmethod
     def of(cls, code: ExecutedCode, pc: int) -> _Kept:
         (write, *_) = code.instructions[pc].writes
-        return cls(_offset(pc), write.bits, any(_whole(lane).low < 0 for lane in write.lanes))
+        *_, lane = write.lanes  # the first ones may be those that were there before
+        return cls(_offset(pc), write.bits, _whole(lane).low < 0)
 
 
 def _offset(pc: int) -> int:
@@ -168,7 +171,9 @@ def _kept_at(offset: int) -> Lane:
 
 
 @cache
-def _body(form: Form, taken: tuple[tuple[int, _Kept, int], ...], keeps: int, signed: bool, bounds: bool | None) -> Body:
+def _body(
+    form: Form, taken: tuple[tuple[int, _Kept, int], ...], keeps: int | None, signed: bool, bounds: bool | None
+) -> Body:
     """Takes operands from where they are kept whole, by number; keeps its own there, where `keeps` is an offset.
 
     A result is bounded to an element that has a sign, or has none, where `bounds` is one of `_BOUNDS`.
@@ -181,19 +186,18 @@ def _body(form: Form, taken: tuple[tuple[int, _Kept, int], ...], keeps: int, sig
             changed[at] = _Long(operands[at], kept.offset) if longer else _Whole(operands[at], kept, lsb)
         if signed and not longer:
             changed = [_Signed(each) if hasattr(each, "lanes") else each for each in changed]
-        if longer and keeps < 0 and form.mnemonic == "sxtw":
+        if longer and keeps is None and form.mnemonic == "sxtw":
             extended: Writes = operands[0].write(changed[1].value)
             return extended
-        writes: Writes = form.body(*changed)
+        write, *others = form.body(*changed)
         if bounds is not None:
-            element = Int(writes[0].bits, bounds)
-            bounded = [element.saturate(_whole(lane)) for lane in writes[0].lanes]
-            return (writes[0]._replace(lanes=[Int(element.bits, False).wrap(lane) for lane in bounded]),)
-        if keeps < 0:
-            return writes
-        lanes, bits = writes[0].lanes, 64 if longer else 2 * writes[0].bits
-        wholes = [Int(bits, False).wrap(_whole(lane)) for lane in lanes]
-        return (*form.body(*operands), Write(Memory(_kept_at(keeps), len(lanes) * bits // 8), bits, wholes))
+            element = Int(write.bits, bounds)
+            write = write._replace(lanes=[element.saturate(_whole(lane)) for lane in write.lanes])
+        if keeps is None:
+            return (write, *others)
+        bits = 64 if longer else 2 * write.bits
+        wholes = [low_bits(_whole(lane), bits) for lane in write.lanes]
+        return (*form.body(*operands), Write(Memory(_kept_at(keeps), len(wholes) * bits // 8), bits, wholes))
 
     return body
 
@@ -207,8 +211,8 @@ class _Signed:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._operand, name)
 
-    def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
-        lanes: list[Lane] = self._operand.lanes(True, count)
+    def lanes(self, signed: bool, *count: int) -> list[Lane]:
+        lanes: list[Lane] = self._operand.lanes(True, *count)
         return lanes
 
 
@@ -221,39 +225,28 @@ class _Whole:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._operand, name)
 
-    def lanes(self, signed: bool, count: int = 0) -> list[Lane]:
-        own = self._operand.lanes(signed, count)
-        first = own[0].lsb + self._lsb if isinstance(own[0], Field) else self._lsb
+    def lanes(self, signed: bool, *count: int) -> list[Lane]:
+        own = self._operand.lanes(signed, *count)
         if self._kept.bits != self._operand.bits:
             return own
-        address = _kept_at(self._kept.offset + 2 * first // 8)
+        (first, *_) = own
+        assert isinstance(first, Field)
+        address = _kept_at(self._kept.offset + 2 * (first.lsb + self._lsb) // 8)
         double = Int(2 * self._operand.bits, signed or self._kept.is_signed)
         return double.lanes(load(address, len(own) * double.bits // 8), len(own))
 
 
 class _Long:
-    """A general register of 64 bits in the place of one of 32, with its sign, or with the number that is kept whole."""
-
-    bits = 64
-    type = U64
+    """A general register as one of 64 bits, with the sign of its own, or with the number that is kept whole."""
 
     def __init__(self, operand: General, kept: int | None = None) -> None:
         self._operand, self._kept = operand, kept
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._operand, name)
+        return getattr(replace(self._operand, bits=64), name)
 
     @property
     def value(self) -> Lane:
         if self._kept is not None:
             return load(_kept_at(self._kept), 8)
         return U64.wrap(Int(self._operand.bits, True).wrap(self._operand.value))
-
-    def lanes(self, signed: bool, count: int = 1) -> list[Lane]:
-        return [self.value] * count
-
-    def write(self, value: Lane | int) -> tuple[Write, ...]:
-        return () if self._operand.kind == "zero" else self.receive(value)
-
-    def receive(self, value: Lane | int) -> tuple[Write, ...]:
-        return (Write(self._operand.place, 64, [U64.wrap(value)]),)
