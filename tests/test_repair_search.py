@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from isa.instruction import Instruction
+from sim.check.repair.alternative import STEP, Alternative
 from sim.check.repair.code import ExecutedCode
-from sim.check.repair.search import WORK, find_repairs
+from sim.check.repair.search import ALL_WORK, WORK, _in_turn, _matters, find_repairs
 from support.code_of_lines import START, Lines, code_of
-from support.one_instruction import State
+from support.one_instruction import State, named
 
 A_TRY = WORK // 500
 """So that five hundred changes of one size are tried."""
@@ -139,6 +140,74 @@ def test_where_one_instruction_is_asked_for_it_reads_something_and_is_near() -> 
     assert repaired(TAKEN[2:], lambda a, b: a + b + 2 >> 2, one_computes=True) == []
 
 
+def test_another_instruction_with_the_same_operands_comes_behind_a_step() -> None:
+    assert repaired([("add w8, w0, w1", 1)], lambda a, b: a * b) == [["add w8, w0, w1 as mul w8, w0, w1"]]
+
+
+def test_steps_come_before_other_instructions_and_of_each_address_the_first_before_any_second() -> None:
+    one, other = named("add w8, w0, w1"), named("sub w8, w0, w1")
+
+    def change(pc: int, says: str) -> Alternative:
+        return Alternative(pc, STEP, one, one if says.islower() else other, says)
+
+    kinds = [change(4, "A"), change(4, "b"), change(4, "c"), change(8, "d")], [change(4, "e"), change(8, "F")]
+    assert [each.says for each in _in_turn(*kinds)] == ["b", "d", "e", "c", "A", "F"]
+
+
+@pytest.mark.parametrize("steps", [3, 4, 5])
+def test_up_to_four_steps_of_one_line_may_have_to_be_left_out(steps: int) -> None:
+    texts = ["eor w8, w0, w1", "add w8, w8, w1", "eor w8, w8, #0xf0", "orr w8, w8, w1", "sub w8, w8, w1, lsl #1"]
+    found = repaired([(text, 1) for text in texts[:steps]], lambda a, b: a)
+    assert [[change.partition(" left out")[0] for change in some] for some in found] == [texts[:steps]] * (steps < 5)
+
+
+def test_two_steps_left_out_come_before_a_variable_that_was_left_out() -> None:
+    lines = [("str w1, [sp, #8]", 1), ("mov w8, #77", 1), ("sub w8, w1, w0", 2), ("neg w8, w8", 2)]
+    (found,) = repaired(lines, lambda a, b: a)
+    assert found == ["sub w8, w1, w0 left out, only w0 kept", "neg w8, w8 left out, only w8 kept"]
+
+
+def test_a_variable_belongs_behind_a_sum_that_is_left_out_and_not_in_its_place() -> None:
+    found = repaired([("str w1, [sp, #8]", 1), ("add w8, w0, #5", 2)], lambda a, b: a + 5 + b)
+    assert found == [["add w8, w0, #5 plus what f.c:1 keeps"]]
+    lines = [*TAKEN[:2], ("eor w8, w0, w9", 2), TAKEN[3]]
+    assert repaired(lines, lambda a, b: (a >> 2) + b) == []
+
+
+class Costly(OnNumbers):
+    """Trials of which each takes a tenth of the work for one size; the first is right, or none."""
+
+    def __init__(self, code: ExecutedCode, is_right: bool) -> None:
+        super().__init__(code, lambda a, b: a)
+        self._is_right = is_right
+
+    def are_right_with(self, replaced: Mapping[int, Instruction]) -> bool:
+        is_first = not self.spent
+        self.spent += WORK // 10
+        return is_first and self._is_right
+
+
+@pytest.mark.parametrize(
+    ("one_computes", "is_right", "work"), [(True, False, WORK), (True, True, WORK * 3 // 2), (False, False, ALL_WORK)]
+)
+def test_work_ends_half_as_much_later_where_something_is_right(one_computes: bool, is_right: bool, work: int) -> None:
+    code = code_of([("add w8, w8, w0", number // 2) for number in range(10)])
+    trials: Any = Costly(code, is_right)
+    assert len(find_repairs(code, trials, one_computes)) == is_right
+    assert work <= trials.spent <= work + WORK // 10
+
+
+@pytest.mark.parametrize(
+    ("text", "always"),
+    [("add w8, w0, w1", False), ("b.eq #0x100", True), ("str w1, [x0]", True), ("add w8, wsp, #4", True)],
+)
+def test_branches_stores_and_what_has_the_stack_pointer_may_always_matter(text: str, always: bool) -> None:
+    code = code_of([(text, 1)])
+    trials: Any = OnNumbers(code, lambda a, b: a)
+    trials.matters = lambda replaced: False
+    assert _matters(code, trials, START) == always
+
+
 def test_what_does_not_matter_is_not_changed() -> None:
     """Nothing takes what the first one makes: it could as well be a sum."""
     lines = [("sub w8, w0, w1", 1), ("add w8, w0, w1", 2)]
@@ -148,6 +217,7 @@ def test_what_does_not_matter_is_not_changed() -> None:
 def test_of_a_register_that_is_loaded_each_element_is_spoilt_and_of_others_the_whole() -> None:
     for text, shapes in (
         ("ldr q8, [x2]", [(128, 1)] * 4 + [(8, 16)] * 4),
+        ("ldr x8, [x2]", [(64, 1)] * 4),
         ("add v8.4s, v1.4s, v2.4s", [(32, 4)] * 4),
     ):
         code = code_of([(text, 1)])

@@ -93,7 +93,8 @@ def test_the_shortest_of_long_failing_calls_are_cut(image: Image) -> None:
     trials._matters(trials.failing[0], {})  # runs it twice: of 8 elements, for windows of 4 were too many
     assert trials.spent - before == 2 * (took(8) + PER_CALL)
     assert trials_of(image, [long - 3]).failing == [0]
-    assert trials_of(image, [long], kernel(sample=lambda rng: {"x": np.zeros(1, np.int32), "n": 1})).failing == [0]
+    drawn_by_itself = kernel(sample=lambda rng: {"x": np.zeros(1, np.int32), "n": 1})
+    assert trials_of(image, [long] * 2, drawn_by_itself).failing == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,16 @@ def test_lanes_are_right_with_the_instruction_that_is_wanted(
     before = trials.spent
     assert trials.are_right_with({at(image, ADDS): named(text)}) == is_right
     assert trials.spent >= before + PER_CHANGE + took(1) + PER_CALL
+
+
+def test_every_instruction_that_is_made_ready_counts(image: Image) -> None:
+    trials, spent = trials_of(image, [3]), list[int]()
+    wrong, same = {at(image, ADDS): named("add w4, w4, #8")}, {at(image, STORES): named("str w4, [x1], #4")}
+    for replaced in (wrong, wrong | same):
+        before = trials.spent
+        assert not trials.are_right_with(replaced)
+        spent.append(trials.spent - before)
+    assert spent[1] - spent[0] == PER_CHANGE
 
 
 def test_what_is_right_because_of_numbers_that_no_instruction_makes_is_not(image: Image) -> None:

@@ -26,12 +26,12 @@ def rounded_once(code: ExecutedCode, places: Collection[int]) -> Iterator[Sequen
     for pc in sorted(places):
         by_line.setdefault(code.line(pc), {})[pc] = code.instructions[pc].text
     for texts in by_line.values():
-        *first, last = _shifts(texts).items() or [(0, 0)]
-        if len({by for _, by in first}) == 1:
-            yield [
-                Alternative(pc, STEP, code.instructions[pc], TABLE.instruction(*text.split(" ", 1)), f"as {text}")
-                for pc, text in _once(texts, dict(first), *last).items()
-            ]
+        match [*_shifts(texts).items()]:
+            case [*first, last] if len({by for _, by in first}) == 1:
+                yield [
+                    Alternative(pc, STEP, code.instructions[pc], TABLE.instruction(*text.split(" ", 1)), f"as {text}")
+                    for pc, text in _once(texts, dict(first), *last).items()
+                ]
 
 
 def _shifts(texts: Mapping[int, str]) -> dict[int, int]:

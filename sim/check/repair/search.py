@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 from operator import itemgetter
 from typing import Final
 
+from isa.operands import Scalar
 from sim.check.repair.alternative import FOLLOWS, MISSING, NEAR, ONE_OFF, STEP, Alternative, replaced
 from sim.check.repair.alternatives import alternatives_of, other_registers
 from sim.check.repair.callers import called_otherwise
 from sim.check.repair.code import ExecutedCode
 from sim.check.repair.numbers import other_numbers
 from sim.check.repair.rounded_once import rounded_once
-from sim.check.repair.steps import ELEMENTS, LEFT_OUT, SPOILT, with_body, with_results
+from sim.check.repair.steps import ELEMENTS, LEFT_OUT, SPOILT, operands_of, with_body, with_results
 from sim.check.repair.tables import other_elements
 from sim.check.repair.trials import RepairTrials
 from sim.check.repair.variables import left_out_variables, other_values, parts_beside, swapped_loads
@@ -112,11 +113,10 @@ def _in_turn(*kinds: Iterable[Alternative]) -> list[Alternative]:
     """
     places: list[tuple[bool, int, Alternative]] = []
     for changes in kinds:
-        of_address = Counter[tuple[int, int, bool]]()
+        turns = defaultdict[tuple[int, int, bool], Iterator[int]](count)
         for change in changes:
             like = (change.pc, change.rank, _is_a_step(change))
-            of_address[like] += 1
-            places.append((not _is_a_step(change), of_address[like], change))
+            places.append((not _is_a_step(change), next(turns[like]), change))
     return [change for *_, change in sorted(places, key=itemgetter(0, 1))]
 
 
@@ -130,7 +130,7 @@ def _matters(code: ExecutedCode, trials: RepairTrials, pc: int) -> bool:
     instruction = code.instructions[pc]
     if instruction.is_branch or instruction.stores or "sp" in instruction.text:
         return True
-    is_load = instruction.form.mnemonic in ("ldr", "ldur") and instruction.places_written[0].file == "v"
+    is_load = instruction.form.mnemonic in ("ldr", "ldur") and isinstance(operands_of(instruction)[0], Scalar)
     spoilt = [
         with_body(instruction, with_results(instruction.form, change, bits))
         for bits in ((0, ELEMENTS[0]) if is_load else (0,))  # of a register that is loaded each element, too
@@ -159,8 +159,8 @@ def _slip(change: Alternative) -> tuple[str, ...]:
 def _left_out(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Alternative]]:
     """Several steps of one line left out."""
     lines = [[change for change in some if change.says.startswith(LEFT_OUT)] for some in by_line.values()]
-    for count in range(2, MOST_LEFT_OUT + 1):
-        yield from (some for one in lines for some in combinations(one, count) if _are_apart(some))
+    for many in range(2, MOST_LEFT_OUT + 1):
+        yield from (some for one in lines for some in combinations(one, many) if _are_apart(some))
 
 
 def _pairs(by_line: Mapping[str, Sequence[Alternative]]) -> Iterator[Sequence[Alternative]]:
