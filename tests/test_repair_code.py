@@ -106,6 +106,11 @@ def test_variables_are_what_several_lines_keep_or_take() -> None:
     assert CODE.variables == {START: {12: at(2), 16: at(4), 20: at(7)}, at(23): {20: at(23)}}
 
 
+def test_what_a_variable_holds_first_is_what_it_is_told_by() -> None:
+    code = code_of([("str w0, [sp, #8]", 1), ("str w1, [sp, #8]", 2), ("ldr w2, [sp, #8]", 3)])
+    assert code.variables == {START: {8: START}}
+
+
 def test_where_a_function_begins_and_opens_and_whether_it_keeps_its_frame() -> None:
     assert [CODE.start(pc) for pc in (START, at(22), at(23), SHIFT)] == [START, START, at(23), at(23)]
     assert [number for number in range(len(LINES)) if CODE.opens(at(number))] == [0, 1, 2, 3, 4, 23, 24, 25]
@@ -225,7 +230,7 @@ def test_calls_of_calls_are_told_by_the_frames_that_functions_keep() -> None:
             assert made(found, state) == (0x0800_0000 if is_called else 0xF800_0000)
 
 
-MACROS = """
+MACROS = """int first = LOW;
 #define LOW -128
 #define BOUNDED(x) \\
     ((x) < LOW ? LOW : (x))
@@ -239,6 +244,7 @@ int last = OTHER;"""
 @pytest.mark.parametrize(
     ("line", "told"),
     [
+        ("kernel.c:1", {"LOW of kernel.c:2"}),
         ("kernel.c:6", {"LOW of kernel.c:2", "BOUNDED of kernel.c:3", "OTHER of kernel.c:5"}),
         ("kernel.c:7", {"LOW of kernel.c:2", "BOUNDED of kernel.c:3"}),
         ("kernel.c:8", set()),

@@ -12,6 +12,7 @@ from isa.instruction import Instruction
 from isa.lane import Place
 from sim.check.repair.steps import (
     ELEMENTS,
+    SPOILT,
     OtherStep,
     computes,
     counts_beside,
@@ -219,6 +220,19 @@ def test_a_rounding_shift_of_lanes_lacks_a_fix_up_where_it_goes_to_the_right() -
         assert elements(left, 32, 4) == [to_nearest(Fraction(n, 1 << -by)) for by in counts]
         left = left_by(changed("srshr v0.4s, v1.4s, #3", says), given)["v0"]
         assert elements(left, 32, 4) == [to_nearest(Fraction(n, 8))] * 4
+        left = left_by(changed("sshr v0.4s, v1.4s, #3", says), given)["v0"]
+        assert elements(left, 32, 4) == [floor(Fraction(n - (n < 0), 8))] * 4
+
+
+@pytest.mark.parametrize(("text", "bits"), [("orr v0.16b, v1.16b, v1.16b", 8), ("orr w0, w1, w1", 32)])
+def test_a_spoilt_result_is_inverted_one_off_or_off_by_a_quarter_of_all_numbers(text: str, bits: int) -> None:
+    instruction = named(text)
+    spoilt = [with_body(instruction, with_results(instruction.form, change)) for change in SPOILT]
+    for n in BYTES:
+        given = State({"v1": register_of([n] * 16, 8), "x1": n % 2**bits})
+        left = [elements(next(iter(left_by(one, given).values())), bits, 1) for one in spoilt]
+        others = (-1 - n, n + 1, n - 1, n + 2**bits // 4)
+        assert left == [elements(other % 2**bits, bits, 1) for other in others]
 
 
 @pytest.mark.parametrize(

@@ -362,4 +362,4 @@ SPOILT: Final[tuple[Change, ...]] = (
     _one_less,
     lambda lane, element, by: lane + (1 << element.bits - 2),
 )
-"""Results by which it is seen whether an instruction matters."""
+"""Results by which it is seen whether an instruction matters: inverted, one more, one less, further by a quarter."""
