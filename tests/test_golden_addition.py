@@ -14,6 +14,7 @@ import pytest
 from isa.floating import F32
 from sim.golden import addition
 from sim.golden.addition import (
+    Activation,
     AddParameters,
     Folded,
     Quantization,
@@ -31,12 +32,16 @@ from sim.golden.addition import (
     add_xnnpack,
     fold,
     fold_contracted,
+    larger,
     relu_if,
+    smaller,
     sum_a_first_fused,
     sum_a_first_unfused,
     sum_b_first_fused,
     sum_b_first_in_double,
 )
+from sim.golden.derivation import derive_tflite
+from sim.golden.integer_addition import rescaling_of
 from support.floating_reference import rounded
 
 Add = Callable[..., Uint8Array]
@@ -145,11 +150,12 @@ def test_xnnpack_rounds_the_sum_once_with_ties_up() -> None:
     assert np.array_equal(add_xnnpack(A, B, given), np.clip(exact + 128, 0, 255).astype(np.uint8))
 
 
-def test_xnnpack_saturates_at_both_ends_of_a_byte() -> None:
+@pytest.mark.parametrize("add", [add_tflite, add_tflite_single_rounding, add_xnnpack])
+def test_integer_adds_saturate_at_both_ends_of_a_byte(add: Add) -> None:
     """Scales of 1 and no zero points but 3 of b's: a + b - 3."""
     given = parameters(1.0, 1.0, 1.0, zeros=(0, 3, 0))
     a, b = np.array([0, 0, 1, 100, 200, 200, 255]), np.array([0, 3, 3, 157, 58, 59, 255])
-    assert add_xnnpack(a, b, given).tolist() == [
+    assert add(a, b, given).tolist() == [
         0, 0, 1, 254, 255, 255, 255,
     ]  # fmt: skip
 
@@ -170,6 +176,24 @@ def test_the_integer_add_is_within_one_of_the_exact_sum(add: Add) -> None:
     ]  # fmt: skip
     nearest = np.clip([floor(value + Fraction(1, 2)) for value in exact], 0, 255)
     assert np.abs(add(A[::5, ::5], B[::5, ::5], given).astype(int).ravel() - nearest).max() <= 1
+
+
+def test_both_operands_of_the_integer_add_are_rescaled_to_half_of_the_larger_scale_or_less() -> None:
+    half, quarter, whole = (derive_tflite(factor) for factor in (0.5, 0.25, 2.0**-20))
+    assert rescaling_of((3.0, 1.5, 6.0), 20, derive_tflite) == (half, quarter, whole)
+    assert rescaling_of((1.5, 3.0, 6.0), 20, derive_tflite) == (quarter, half, whole)
+
+
+def test_of_two_zeros_the_second_is_the_larger_and_the_smaller() -> None:
+    zeros = np.array([0.0, -0.0], np.float32)
+    for choose in (larger, smaller):
+        assert np.signbit(choose(zeros, zeros[::-1])).tolist() == [True, False]
+
+
+def test_an_activation_has_two_parameters_at_most() -> None:
+    assert Activation("ReLU", (1, 2)).parameters == (1, 2)
+    with pytest.raises(ValueError, match="there are 3 parameters of ReLU: give at most 2"):
+        Activation("ReLU", (1, 2, 3))
 
 
 def test_relu_of_the_integer_add_is_the_lower_bound() -> None:

@@ -19,6 +19,7 @@ from sim.golden.fixed_point import (
     clamp,
     divide_by_power_of_two_ties_away,
     divide_by_power_of_two_ties_up,
+    divided_of_16,
     doubling_high_multiply,
     shift_left_wrap,
     shift_right_floor,
@@ -187,6 +188,13 @@ def test_multiply_saturates_in_one_case_only() -> None:
     assert doubling_high_multiply(wide, wide.T).tolist() == [[INT32_MAX, -INT32_MAX], [-INT32_MAX, INT32_MAX - 1]]
 
 
+def test_of_16_bits_what_is_divided_by_2_to_the_16_or_more_is_one_of_its_sign() -> None:
+    values = np.array([-(2**15), -2, -1, 0, 1, 2**14, 2**15 - 1], np.int16)
+    for count in range(32):
+        exact = [exact_ties_away(Fraction(value, 2**count)) for value in values.tolist()]
+        assert divided_of_16(values, count).tolist() == (exact if count < 16 else [-1, -1, -1, 1, 1, 1, 1])
+
+
 def test_row_5_saturating_and_wrapping_square_of_int_min() -> None:
     wrapping = wrap_int32((INT32_MIN * INT32_MIN + 2**30) >> 31)
     assert (int(doubling_high_multiply(INT32_MIN, INT32_MIN)), int(wrapping)) == (2147483647, -2147483648)
@@ -280,6 +288,11 @@ def test_dtypes_that_are_not_integer_are_refused(function: Shift, dtype: type) -
 def test_a_float_multiplier_is_refused() -> None:
     with pytest.raises(TypeError, match="multiplier has dtype float64"):
         doubling_high_multiply(1, np.array(0.5))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64])
+def test_no_numbers_are_shifted_to_none(dtype: type) -> None:
+    assert shift_right_floor(np.zeros((0, 3), dtype), 1).shape == (0, 3)
 
 
 def test_wrap_refuses_floats() -> None:

@@ -67,6 +67,13 @@ def test_a_fused_multiply_add_next_to_a_tie_is_rounded_once() -> None:
     assert mismatches(*near_ties(np.random.default_rng(SEED), 5000)) == []
 
 
+@pytest.mark.parametrize("b", [1 + 2.0**-12, 1 + 3 * 2.0**-12])
+def test_a_sum_less_than_units_of_float64_beside_a_tie_is_rounded_once(b: float) -> None:
+    """Times 1 + 2^-12 these are halfway between two numbers of float32, the lower of which is even, or odd."""
+    quarters = np.arange(-9, 10).astype(np.float32) * np.float32(2.0**-54)
+    assert mismatches(np.full_like(quarters, 1 + 2.0**-12), np.full_like(quarters, b), quarters) == []
+
+
 def test_rounding_to_float64_first_would_be_seen() -> None:
     """Else the test above could not fail."""
     a, b, c = near_ties(np.random.default_rng(SEED), 5000)

@@ -85,6 +85,13 @@ def tanh(x: int) -> int:
     return 0 if x == 0 else size if x > 0 else -size
 
 
+def test_what_is_shifted_to_the_left_is_held_within_its_bits() -> None:
+    values = np.arange(-128, 128)
+    for count in range(5):
+        made = gemmlowp.Width(8, 3).shifted(values, count).tolist()
+        assert made == [max(-128, min(127, value * 2**count)) for value in values.tolist()]
+
+
 def test_exponentials_of_gemmlowp_are_its_integers() -> None:
     sizes = [*NEAR_POWERS, INT32_MAX, *np.random.default_rng(SEED).integers(0, 2**31, 200).tolist()]
     for bits in (0, 4, 5):

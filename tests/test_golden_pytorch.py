@@ -81,6 +81,12 @@ def test_a_scale_that_is_not_above_0_is_refused(name: str, scale: float) -> None
         LayerScales(**{**ones, name: np.float32(scale)})
 
 
+def test_scales_are_taken_to_the_nearest_float32() -> None:
+    of_sums = LayerScales(0.1, 0.2, 0.3).of_sums  # type: ignore[arg-type]  # as a caller without types has them
+    assert of_sums.dtype == np.float32
+    assert of_sums.item() == (np.float32(0.1) * np.float32(0.2)).item()
+
+
 def test_a_bias_of_float64_is_refused() -> None:
     ones = LayerScales(np.float32(1), np.float32(1), np.float32(1))
     with pytest.raises(TypeError, match="bias is float64: give float32, nothing is cast silently"):

@@ -1,10 +1,11 @@
 """The golden reference of transpose1xw, element by element, and upstream's helpers for its shape."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
+from sim.golden import completed_by_padding, completed_by_zeros
 from sim.kernels.operator import AnyArray, Shape
 from sim.kernels.transpose1xw.golden import chunk_width, transpose1xw
 from sim.kernels.transpose1xw.shapes import transpose1xw_shape, transpose1xw_with_element_size_shape
@@ -36,6 +37,16 @@ def test_every_byte_is_where_the_definition_says(dtype: str, shape: Shape, fill:
     tail = padding if mode == "acl_19_08" else np.zeros_like(padding)
     expected = stacked([row.tobytes() for row in values], [row.tobytes() for row in tail])
     assert [row.tobytes() for row in transpose1xw(values, padding, mode)] == expected
+
+
+@pytest.mark.parametrize(("complete", "tails"), [(completed_by_padding, [[7], [8]]), (completed_by_zeros, [[0], [0]])])
+def test_each_row_is_completed_by_what_it_lacks(complete: Callable[..., AnyArray], tails: list[list[int]]) -> None:
+    rows, padding = np.array([[1, 2, 3], [4, 5, 6]]), np.array([[7], [8]])
+    assert complete(rows, padding, 4)[:, :3].tolist() == rows.tolist()
+    assert complete(rows, padding, 4)[:, 3:].tolist() == tails
+    for lanes, lacks in ((3, 0), (5, 2)):
+        with pytest.raises(ValueError, match=f"padding has 1 elements: a row of 3 lacks {lacks} to {lanes} lanes"):
+            complete(rows, padding, lanes)
 
 
 @pytest.mark.parametrize(("mode", "edge"), [("acl_19_08", "P"), ("acl_20_11", "\0")])

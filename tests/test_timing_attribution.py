@@ -137,6 +137,13 @@ def test_a_loaded_operand_is_load_to_use() -> None:
     assert top_down(found).groups == {ReasonGroup.LOAD: 4, ReasonGroup.EXECUTION: 1}
 
 
+def test_what_loads_only_sometimes_is_load_to_use_where_it_did() -> None:
+    load, use = stream_of("ldr q1, [x0]", SUM[1], loads={0: 64})
+    without, core = load._replace(loads=()), small_core(classes={LOAD: {"latency": 4}})
+    found = schedule([load, use, without, use, load, use], core)
+    assert top_down(found).groups == {ReasonGroup.LOAD: 8, ReasonGroup.RESULT: 4, ReasonGroup.EXECUTION: 1}
+
+
 def test_an_address_that_a_load_moves_on_is_not_load_to_use() -> None:
     found = schedule(stream_of("ldr q1, [x0], #16", "ldr q2, [x0]", loads={0: 64, 1: 80}), small_core(writeback=3))
     assert charges(found)[0].reason(found).group is ReasonGroup.RESULT

@@ -42,6 +42,11 @@ def test_random_streams_take_the_same_cycles_for_the_same_reasons_on_a_real_core
     assert [random_difference(Random(seed), core) for seed in range(PER_CORE)] == [""] * PER_CORE
 
 
+def test_what_has_no_address_is_at_0() -> None:
+    one, other = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s")
+    assert array_stream([one, other._replace(pc=None, next_pc=None)]).pcs.tolist() == [0x1000, 0]
+
+
 @pytest.mark.parametrize("order", ["in", "out"])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_random_stream_takes_the_same_cycles_on_a_random_core(order: Literal["in", "out"], seed: int) -> None:

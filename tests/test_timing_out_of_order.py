@@ -174,6 +174,23 @@ def test_a_load_waits_for_the_store_of_its_bytes() -> None:
     assert schedule(stream, core).issued == [1, 6, 10]
 
 
+def test_a_load_that_takes_longer_than_bytes_are_forwarded_waits_for_the_issue_of_the_store() -> None:
+    """It cannot start in the same cycle."""
+    load, store = {"latency": 4, "uses": "L"}, {"uses": "S"}
+    core = small_core("out", 4, {ADD: {"latency": 5}, LOAD: load, STORE: store}, store_forward_vector=Fraction(2))
+    stream = stream_of("add v1.4s, v0.4s, v0.4s", "str q1, [x1]", "ldr q2, [x1]", loads={2: 64}, stores={1: 64})
+    found = schedule(stream, core)
+    assert (found.issued, found.available[2]) == ([1, 6, 7], 6)
+    assert found.operand_stall[2] == Stall(StallKind.STORE, 1)
+
+
+def test_data_that_are_stored_late_are_waited_for_until_the_next_cycle() -> None:
+    core = small_core("out", 4, {STORE: {"uses": "S"}}, store_data_late=3)
+    stream = stream_of("add v1.4s, v0.4s, v0.4s", "str q1, [x1]", stores={1: 64})
+    found = schedule(stream, core)
+    assert (found.issued, found.available) == ([1, 2], [1, 1])
+
+
 def test_an_unaligned_load_keeps_its_pipe_longer() -> None:
     core = small_core("out", classes={LOAD: {"uses": "L"}}, unaligned_bytes=16, unaligned_cycles=1)
     found = schedule(stream_of("ldr q1, [x0]", "ldr q2, [x0]", loads={0: 8, 1: 32}), core)

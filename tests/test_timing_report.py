@@ -223,6 +223,12 @@ def test_a_loop_whose_addresses_jump_once_has_no_bounds() -> None:
     assert found.cycles_per_iteration == found.share * schedule(stream, small_core("in", 2, CLASSES)).cycles / 8
 
 
+def test_a_loop_that_is_too_long_to_be_timed_for_long_takes_its_average(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.timing.analysis.loop_report.SEARCHED", 2)
+    found = only_loop(loop_stream(8))
+    assert (found.bounds, found.steady) == (None, "average of all 8")
+
+
 def test_a_loop_that_took_another_way_once_is_not_uniform() -> None:
     head, odd, back = (0, "cbnz x1, #0x1008"), (1, "nop "), (2, "cbnz x2, #0x1000")
     stream = walk(head, odd, back, *[head, back] * 6)

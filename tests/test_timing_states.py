@@ -131,6 +131,15 @@ def test_for_how_long_a_pipe_is_busy_is_part_of_the_state(cycles: int, left: int
     assert dict(zip(core.pipes, state[6], strict=True))["M"] == left
 
 
+@pytest.mark.parametrize(("cycles", "left"), [(3, 0), (4, 0), (5, 1), (6, 2)])
+def test_for_how_long_a_pipe_is_busy_is_part_of_the_state_in_order(cycles: int, left: int) -> None:
+    """From cycle 0 on; the last of the others issues in cycle 4."""
+    core = small_core("in", 1, {MULTIPLY: {"uses": f"M*{cycles}"}})
+    (state,) = states_after(core, stream_of("mul v2.4s, v0.4s, v0.4s", *FILLING[:4]))
+    assert isinstance(state, tuple)
+    assert dict(zip(core.pipes, state[2], strict=True))["M"] == left
+
+
 def engine_now(core: Core, stream: list[Executed]) -> int:
     engine = pipeline(core)
     engine.feed(stream)

@@ -101,9 +101,8 @@ def _exp_of_minus(sizes: Int64Array, integer_bits: int, of: Width) -> Int64Array
     result = _exp_between_quarter_and_0(of.shifted(low, integer_bits), of)
     remainder = of.sum(low, sizes)
     for number, factor in enumerate(_FACTORS):
-        bit = fraction - 2 + number
-        if bit < of.bits - 1:
-            result = np.where(remainder & (1 << bit), of.product(result, of.constant(factor)), result)
+        bit = 1 << (fraction - 2 + number)
+        result = np.where(remainder & bit, of.product(result, of.constant(factor)), result)
     return np.where(sizes == 0, of.most, result)
 
 

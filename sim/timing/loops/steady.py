@@ -51,7 +51,8 @@ def time_loop(loop: Loop, core: Core, count: int) -> LoopTiming:
         raise ValueError(f"a loop runs once or more, not {count} times")
     search = _Search(loop, core, count)
     if search.period is None:
-        return LoopTiming(search.total, Fraction(search.total, count), count, 0)
+        total = search.cycles
+        return LoopTiming(total, Fraction(total, count), count, 0)
     first, last, cycles = search.period
     periods, rest = divmod(count - first, last - first)
     engine = pipeline(core)
@@ -63,7 +64,7 @@ def time_loop(loop: Loop, core: Core, count: int) -> LoopTiming:
 class _Search:
     """Simulates until a state comes again: `period` is then its two iterations and the cycles between them.
 
-    Else `total` is the cycles of all iterations, in C if that takes long.
+    Else `cycles` are those of all iterations, in C if that takes long.
     """
 
     def __init__(self, loop: Loop, core: Core, count: int) -> None:
@@ -75,9 +76,11 @@ class _Search:
         self._repeats = _repeats(loop, count)
         with uncollected():
             self._engine.feed(self._instructions())
-        self.total = 0
-        if self.period is None:
-            self.total = self._engine.schedule().cycles if self._in_c is None else self._in_c
+
+    @property
+    def cycles(self) -> int:
+        """Of all iterations, where there is no period."""
+        return self._engine.schedule().cycles if self._in_c is None else self._in_c
 
     def _instructions(self) -> Iterator[Executed]:
         """Until a state comes again.

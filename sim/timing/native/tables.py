@@ -76,8 +76,8 @@ def core_tables(stream: ArrayStream, core: Core) -> CoreTables:
         *(use.fraction for use in reservations if use.fraction is not None),
     ]  # fmt: skip
     unit = lcm(2, *(fraction.denominator for fraction in fractions))
-    longest = max((len(operation.uses) for operation in operations), default=0)
-    if unit > _FINEST or len(core.pipes) > _MOST or longest > _MOST:
+    most = max([len(core.pipes), *(len(operation.uses) for operation in operations)])
+    if unit > _FINEST or most > _MOST:
         raise NotNative
     return _Tables(core, operations, unit).made()
 
