@@ -235,7 +235,7 @@ notebooks: $(TESTED)
 # made of all modules, so that it takes what tests and hardware take.
 docs: $(TESTED)
 	@echo "building the pages, with $$(grep -c == docs.lock) packages more, 24 MB to fetch: a few minutes"
-	@$(PIP) --requirement docs.lock
+	@$(PIP) --no-compile --requirement docs.lock
 	@rm -rf build/docs.part
 	@$(BIN)/python -m sphinx --quiet --keep-going --fail-on-warning --doctree-dir build/doctrees docs build/docs.part
 	@rm -rf build/docs && mv build/docs.part build/docs && echo "wrote build/docs/index.html"
@@ -256,8 +256,9 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@broken=$$($(BIN)/python -m pip check) || { echo "requirements.lock is incomplete: $$broken" >&2; exit 3; }
 	@touch $@
 
+# Without bytecode, which takes half of the time: what is imported has it from then on, and most never is.
 $(TESTED): $(INSTALLED) test.lock
 	@echo "installing $$(grep -c == test.lock) more for tests, hardware and docs: 160 MB to fetch"
-	@$(PIP) --requirement test.lock
+	@$(PIP) --no-compile --requirement test.lock
 	@broken=$$($(BIN)/python -m pip check) || { echo "test.lock is incomplete: $$broken" >&2; exit 3; }
 	@touch $@
