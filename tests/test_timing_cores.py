@@ -213,12 +213,12 @@ def test_an_unknown_core_is_refused_with_those_that_exist() -> None:
 BAD_CLASSES = [
     ('latency = 1, ', 'latency = 1, latnecy = 1, ', "'scalar csel': the line: the key 'latnecy' is unknown; "),
     ("latency = 1, ", "", "'scalar csel': the line: latency is missing"),
-    ("latency = 1, ", "latency = -1, ", "'scalar csel': -1 is not between 0 and 1000000"),
+    ("latency = 1, ", "latency = -1, ", "'scalar csel': -1 is not between 0 and 10000"),
     ("latency = 1, ", 'latency = "fast", ', "'scalar csel': 'fast' is not a number of cycles"),
     ("latency = 1, ", "latency = true, ", "'scalar csel': True is not a number of cycles"),
     ("latency = 1, ", "latency = 1e9999, ", "'1e9999' is not a number of cycles"),
     ("latency = 1, ", "latency = nan, ", "'nan' is not a number of cycles"),
-    ("latency = 1, ", "latency = 99999999, ", "'scalar csel': 99999999 is not between 0 and 1000000"),
+    ("latency = 1, ", "latency = 99999999, ", "'scalar csel': 99999999 is not between 0 and 10000"),
     ('uses = "X"', 'uses = "X|Y"', "'scalar csel': there is no pipe 'Y'; the pipes are X, LANE, MEM, B"),
     ('uses = "X"', 'uses = "X*"', "'scalar csel': 'X*' is not a use of a pipe, such as F0|F1*2@1"),
     ('uses = "X"', 'uses = "X +"', "'scalar csel': '' is not a use of a pipe, such as F0|F1*2@1"),
@@ -408,6 +408,17 @@ def test_a_bad_parameter_is_refused(a72: Core, name: str, value: int | str, sent
 def test_an_unknown_class_is_refused(a72: Core) -> None:
     with pytest.raises(ValueError, match=r"^'scalar cesl' is not an instruction class$"):
         a72.with_latency("scalar cesl", 1)
+
+
+def test_an_instruction_takes_no_more_than_ten_thousand_cycles(a72: Core) -> None:
+    """A schedule is made cycle by cycle: of a million each it took minutes."""
+    assert a72.with_latency("scalar csel", 10_000).timing("scalar csel").latency == 10_000
+    with pytest.raises(ValueError, match=r"^10000\.5 is not between 0 and 10000$"):
+        a72.with_latency("scalar csel", "10000.5")
+    with pytest.raises(ValueError, match=r"^10000\.5 is not between 0 and 10000$"):
+        a72.with_uses("scalar csel", "B*10000.5")
+    with pytest.raises(ValueError, match=r"^10001 is not between 0 and 10000$"):
+        a72.with_uses("scalar csel", "B@10001")
 
 
 def test_uses_of_an_unknown_pipe_are_refused(a72: Core) -> None:

@@ -32,6 +32,8 @@ FRACTIONAL = ("store_forward_scalar", "store_forward_vector", "taken_branch_inte
 _USE = re.compile(r"(?P<pipes>\w+(?:\|\w+)*)(?:\*(?P<cycles>[0-9.]+))?(?:@(?P<start>[0-9]+))?")
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _LONGEST = 1_000_000
+_OF_AN_INSTRUCTION = 10_000
+"""Cycles of one at most, far above any: a schedule takes as long to make as it has cycles."""
 
 
 class Use(NamedTuple):
@@ -176,7 +178,7 @@ class Core:
 
     def with_latency(self, name: str, cycles: int | str | Fraction) -> Core:
         """This core with another latency of one class.  Raises ValueError."""
-        return self._with_class(replace(self.timing(name), latency=cycles_of(cycles)))
+        return self._with_class(replace(self.timing(name), latency=time_of(cycles)))
 
     def with_uses(self, name: str, text: str) -> Core:
         """This core with other pipes for one class, as a core file writes them.  Raises ValueError."""
@@ -207,10 +209,10 @@ def parse_uses(text: str, pipes: Collection[str]) -> tuple[Use, ...]:
         for name in names:
             if name not in pipes:
                 raise ValueError(f"there is no pipe {name!r}; the pipes are {', '.join(pipes)}")
-        cycles = cycles_of(match["cycles"] or "1")
+        cycles = time_of(match["cycles"] or "1")
         if not cycles:
             raise ValueError("a pipe that is used for 0 cycles is not used: leave it out")
-        uses.append(Use(names, cycles, whole_of(match["start"] or 0)))
+        uses.append(Use(names, cycles, int(time_of(match["start"] or 0))))
     return tuple(uses)
 
 
@@ -224,12 +226,17 @@ def parameter_of(name: str, value: object) -> int | Fraction:
     return number
 
 
-def cycles_of(value: object) -> Fraction:
-    """A number of cycles, from 0 to a million, from a number or its text (`6.27`).  Raises ValueError."""
+def time_of(value: object) -> Fraction:
+    """Cycles of an instruction, from 0 to ten thousand, from a number or its text (`6.27`).  Raises ValueError."""
+    return cycles_of(value, _OF_AN_INSTRUCTION)
+
+
+def cycles_of(value: object, most: int = _LONGEST) -> Fraction:
+    """A number of cycles, from 0 to so many, from a number or its text (`6.27`).  Raises ValueError."""
     if (cycles := _number(value)) is None:
         raise ValueError(f"{value!r} is not a number of cycles")
-    if not 0 <= cycles <= _LONGEST:
-        raise ValueError(f"{value} is not between 0 and {_LONGEST}")
+    if not 0 <= cycles <= most:
+        raise ValueError(f"{value} is not between 0 and {most}")
     return cycles
 
 

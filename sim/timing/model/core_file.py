@@ -45,6 +45,7 @@ from sim.timing.model.core import (
     megahertz_of,
     parameter_of,
     parse_uses,
+    time_of,
     whole_of,
 )
 
@@ -173,15 +174,15 @@ def _class(name: str, entry: object, pipes: Collection[str], sources: _Sources) 
     line = entries.table(entry, _CLASS_KEYS, "the line", _MORE_CLASS_KEYS)
     if ("accumulate" in line) != ("group" in line):
         raise ValueError("accumulate and group go together")
-    latency, merge = cycles_of(line["latency"]), cycles_of(line["merge"]) if "merge" in line else None
+    latency, merge = time_of(line["latency"]), time_of(line["merge"]) if "merge" in line else None
     if merge is not None and (merge > latency or "group" in line):
         raise ValueError("merge is no more than the latency, and without accumulate")
     return ClassTiming(
         name=name,
         latency=latency,
-        throughput=cycles_of(line["throughput"]),
+        throughput=time_of(line["throughput"]),
         uses=parse_uses(entries.string(line["uses"], "uses"), pipes),
-        accumulate=cycles_of(line["accumulate"]) if "accumulate" in line else None,
+        accumulate=time_of(line["accumulate"]) if "accumulate" in line else None,
         group=entries.text(line["group"], "group") if "group" in line else "",
         merge=merge,
         slots=entries.count(line.get("slots", 1), "slots"),
