@@ -251,10 +251,12 @@ def test_an_interrupt_shows_what_was_finished_and_is_exit_130(
     assert "interrupted after 1 of 2 runs" in captured.err
 
 
-@pytest.mark.parametrize("outcome", [BAD, NOTHING], ids=["different", "nothing compared"])
-def test_what_does_not_pass_is_exit_1(monkeypatch: pytest.MonkeyPatch, outcome: BenchOutcome) -> None:
+@pytest.mark.parametrize(("outcome", "code"), [(BAD, 1), (NOTHING, 3)], ids=["different", "nothing compared"])
+def test_what_differs_is_exit_1_and_what_has_no_verdict_3(
+    monkeypatch: pytest.MonkeyPatch, outcome: BenchOutcome, code: int
+) -> None:
     monkeypatch.setattr(benches_command, "run", lambda *_: outcome)
-    assert main(SQADD) == 1
+    assert main(SQADD) == code
 
 
 def test_the_file_of_coverpoints_has_by_run_and_coverpoint_how_often_it_was_met(
