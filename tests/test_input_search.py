@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 
 from isa.errors import LanewiseError
+from isa.evaluate.exact import Occurrence
 from isa.evaluate.smt import Found, Impossible, Solver
-from isa.lane import Place
+from isa.lane import Place, read
+from isa.rows import TABLE
 from sim.check.aim import find
 from sim.check.aim.candidates import CandidateSet
 from sim.check.aim.find import AtLine, FindError, FoundInput, InputSearch, Unlike, _is_unlike
@@ -35,15 +38,17 @@ CODE = """.globl f
 f:
 ldr w3, [x0]
 cmp w3, #77
-b.ne 1f
-mov w3, #1
+b.eq 2f
 1:
 str w3, [x1]
 ret
 .word 0
+2:
+mov w3, #1
+cbnz w3, 1b
 .size f, . - f
 """
-"""The first number as it is, and 1 for 77; a branch is on line 6."""
+"""The first number as it is, and 1 for 77; a branch is on line 6, and one on line 13, which is the last."""
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +81,7 @@ def search_of(kernel: Kernel, *lengths: int, **given: Any) -> InputSearch:
 def solved(questions: Mapping[int, Equality], seconds: float, jobs: int, kept_in: None, report: Any) -> bool:
     """What `decide_all` says, by the solver in this process."""
     for name, question in questions.items():
+        assert question.given.high <= 1
         found = Solver(time.monotonic() + 9).check(question.given, question.one.equals(question.other).equals(0))
         if isinstance(found, Found):
             report(name, Answer(Finding("counter-example", 0), "", found.values))
@@ -102,7 +108,7 @@ def asked(search: InputSearch, image: Image, what: str, place: str = "f.s:6", te
     found = [*search.at_line("f.s -g", image, AtLine(what, place, text))]
     by_way = {one.what.partition(" at ")[0]: one for one in found}
     assert len(by_way) == len(found)
-    assert all(one.build == "f.s -g" and one.what.partition(" at ")[2].startswith(f"{place} b.ne ") for one in found)
+    assert all(one.build == "f.s -g" and one.what.partition(" at ")[2].startswith(f"{place} b.eq ") for one in found)
     return by_way
 
 
@@ -115,11 +121,11 @@ def test_inputs_that_go_each_way_are_found_and_it_is_told_whether_the_build_is_r
 ) -> None:
     found = asked(search_of(kernel_of(golden=golden), has_reference=has_reference), image, "branch")
     assert [*found] == ["taken", "not taken"]
-    assert [None if one.inputs is None else one.inputs["x"].tolist() == [77] for one in found.values()] == [False, True]
-    assert (found["taken"].agrees, found["not taken"].agrees) == agrees
+    assert [None if one.inputs is None else one.inputs["x"].tolist() == [77] for one in found.values()] == [True, False]
+    assert (found["not taken"].agrees, found["taken"].agrees) == agrees
     assert {(one.verdict, one.proved, one.reason) for one in found.values()} == {("found", "", "")}
-    assert found["not taken"].as_json()["inputs"] == found["not taken"].plain_inputs == {"x": [77]}
-    assert [*asked(search_of(kernel_of()), image, "not taken", text="b.ne")] == ["not taken"]
+    assert found["taken"].as_json()["inputs"] == found["taken"].plain_inputs == {"x": [77]}
+    assert [*asked(search_of(kernel_of()), image, "taken", text="b.eq")] == ["taken"]
     assert search_of(kernel_of()).has_reference
 
 
@@ -147,8 +153,8 @@ def test_that_no_input_goes_a_way_is_said_of_the_lengths_that_were_looked_at_or_
     monkeypatch.setattr(find, "never", never)
     search = search_of(kernel_of(prototype, domain={"x": Domain(0, 76)}), *lengths)
     found = asked(search, image, "branch")
-    assert found["taken"].inputs is not None
-    one = found["not taken"]
+    assert found["not taken"].inputs is not None
+    one = found["taken"]
     assert (one.verdict, one.proved, one.inputs) == ("none can", f"no input {which} brings it about", None)
     assert one.plain_inputs is None
     assert [{*each} for each in looked] == [{frozenset[str]()}] * (prototype == MANY)
@@ -167,8 +173,8 @@ def test_nothing_is_excluded_where_one_shape_is_not_followed(
     monkeypatch.setattr(find, "followed", follow)
     monkeypatch.setattr(find, "never", lambda kernel, image, absences, goals: goals)
     found = asked(search_of(kernel_of(MANY, domain={"x": Domain(0, 76)}), *lengths), image, "branch")
-    assert (found["taken"].shape, found["taken"].verdict) == ("length 1", "found")
-    assert (found["not taken"].verdict, found["not taken"].reason) == (NOT_FOUND, "length 3: it has three")
+    assert (found["not taken"].shape, found["not taken"].verdict) == ("length 1", "found")
+    assert (found["taken"].verdict, found["taken"].reason) == (NOT_FOUND, "length 3: it has three")
 
 
 def test_what_is_not_decided_is_told_with_the_first_reason_and_tried(
@@ -179,7 +185,7 @@ def test_what_is_not_decided_is_told_with_the_first_reason_and_tried(
     found = asked(search, image, "branch")
     assert {(one.verdict, one.reason) for one in found.values()} == {(NOT_FOUND, "no time")}
     monkeypatch.setattr(find, "TRIED", 10_000)
-    taken = asked(search, image, "taken")["taken"]
+    taken = asked(search, image, "not taken")["not taken"]
     assert (taken.verdict, taken.shape, taken.agrees) == ("found", "drawn", False)  # of more than one number
     (number, *_) = (taken.plain_inputs or {})["x"]
     assert number != 77
@@ -194,7 +200,7 @@ def test_what_the_solver_made_up_is_not_told(image: Image, monkeypatch: pytest.M
         return False
 
     monkeypatch.setattr(find, "decide_all", lying)
-    for made_up, way in ((5, "not taken"), (77, "taken"), (100, "taken")):  # of which 100 is no input
+    for made_up, way in ((5, "taken"), (77, "not taken"), (100, "not taken")):  # of which 100 is no input
         number = made_up
         found = asked(search_of(kernel_of(domain={"x": Domain(0, 99)})), image, way)
         reason = "what the solver found does not meet it when it is run"
@@ -204,9 +210,12 @@ def test_what_the_solver_made_up_is_not_told(image: Image, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (AtLine("taken", "f.s:6", "b.eq"), "no instruction at f.s:6 b.eq has 'taken'; the line has taken, not taken"),
-        (AtLine("tie", "f.s:9", ""), "no instruction at f.s:9 has 'tie'; the line has nothing of that kind"),
-        (AtLine("tie", "f.s:1", ""), "no code is of f.s:1: it is of f.s:4, f.s:5, f.s:6, f.s:7, f.s:9, f.s:10"),
+        (
+            AtLine("taken", "f.s:6", "b.ne"),
+            "no instruction at f.s:6 b.ne has 'taken'; the line has taken, not taken",
+        ),
+        (AtLine("tie", "f.s:8", ""), "no instruction at f.s:8 has 'tie'; the line has nothing of that kind"),
+        (AtLine("tie", "f.s:1", ""), "no code is of f.s:1: it is of f.s:4, f.s:5, f.s:6, f.s:8, f.s:9, f.s:12, f.s:13"),
     ],
 )
 def test_a_line_that_has_no_such_instruction_is_told_with_what_it_has(wanted: AtLine, says: str, image: Image) -> None:
@@ -250,14 +259,36 @@ def test_candidates_are_tried_for_so_many_instructions_up_to_the_first_that_meet
     assert tried(monkeypatch, 101, 50, (), (), (), is_drawn=is_drawn) == (2, [101, 51, 1], [0, 1, 2])
 
 
-def test_a_call_that_faults_behind_where_it_meets_a_goal_meets_it(image: Image) -> None:
-    def executions(*_: object) -> Iterator[tuple[int, Any]]:
-        raise MemoryFault(0, 4, "read")
-        yield
+@pytest.mark.parametrize(
+    ("held", "faults", "is_met"),
+    [((5, 7, 9), False, True), ((5, 9), False, False), ((7,), True, True), ((5,), True, False), ((), True, False)],
+)
+def test_a_goal_is_met_where_some_execution_meets_it_before_a_fault(
+    held: tuple[int, ...], faults: bool, is_met: bool
+) -> None:
+    def executions(*_: object) -> Iterator[tuple[int, Occurrence]]:
+        for number in held:
+            yield 0, Occurrence(TABLE.instruction("nop", ""), {Place("x", 1): number}, {})
+        if faults:
+            raise MemoryFault(0, 4, "read")
 
-    repeater: Any = SimpleNamespace(prepare=lambda *_: 0, executions=executions)
-    one = CandidateSet({}, {})
-    assert search_of(kernel_of())._run(repeater, Goal(0, ()), one) is None
+    repeater: Any = SimpleNamespace(prepare=lambda *_: 0, executions=executions, run=lambda *_: (None, 3))
+    found = search_of(kernel_of())._run(repeater, Goal(0, (read(Place("x", 1)).equals(7),)), CandidateSet({}, {}))
+    assert (found is not None) == is_met
+    assert found is None or found.agrees is False
+
+
+def test_the_last_instruction_and_those_of_functions_that_are_called_are_looked_at(
+    image: Image, tmp_path: Path
+) -> None:
+    (last,) = search_of(kernel_of()).at_line("", image, AtLine("taken", "f.s:13", ""))
+    assert last.plain_inputs == {"x": [77]}
+    file = tmp_path / "g.s"
+    file.write_text(CODE.replace("str w3", "mov x4, x30\nbl g\nmov x30, x4\nstr w3") + "g:\ncbz w3, 3f\nnop\n3:\nret\n")
+    search = search_of(kernel_of())
+    place = f"g.s:{len(file.read_text().splitlines()) - 3}"
+    (called,) = search.at_line("", build(file, "-g"), AtLine("taken", place, "cbz"))
+    assert called.plain_inputs == {"x": [0]}
 
 
 def but_at(*places: int, refused: bool = False) -> Callable[[Inputs], dict[str, Any]]:

@@ -88,7 +88,8 @@ class Unlike(NamedTuple):
     def number(self, shape: tuple[int, ...]) -> int | None:
         """The number of the element in an array of that shape; None where there is none."""
         if len(self.at) == 1:
-            return self.at[0] if self.at[0] < prod(shape) else None
+            (number,) = self.at
+            return number if number < prod(shape) else None
         inside = len(self.at) == len(shape) and all(
             index < extent for index, extent in zip(self.at, shape, strict=True)
         )
@@ -214,7 +215,7 @@ class InputSearch:
                 reason = reason or f"{', '.join(sorted(known))} is as in the example"
             at = None
             if wanted.output is not None:
-                at = wanted.output, wanted.number(kernel.expected(shape.example).get(wanted.output, np.zeros(0)).shape)
+                at = wanted.output, wanted.number(kernel.expected(shape.example)[wanted.output].shape)
             questions = [q for name, n, q in differences(mine, other) if at is None or (name, n) == at]
             inputs, open_because = self._found(questions, mine)
             reason = reason or open_because
@@ -234,8 +235,8 @@ class InputSearch:
             repeater.run(repeater.prepare(one.inputs, number), INSTRUCTIONS)
         code, entry = image.code_of(self.kernel.symbol), image.symbol(self.kernel.symbol).address
         found = dict(repeater.instructions)
-        for at in range(0, len(code) - 3, 4):
-            with suppress(LanewiseError):  # data between instructions
+        for at in range(0, len(code), 4):
+            with suppress(LanewiseError):  # data between instructions or behind them
                 found[entry + at] = decode(code[at : at + 4], entry + at, TABLE)
         return dict(sorted(found.items()))
 
