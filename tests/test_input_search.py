@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from isa.decode import decode
 from isa.errors import LanewiseError
 from isa.evaluate.exact import Occurrence
 from isa.evaluate.smt import Found, Impossible, Solver
@@ -125,7 +126,9 @@ def test_inputs_that_go_each_way_are_found_and_it_is_told_whether_the_build_is_r
     assert (found["not taken"].agrees, found["taken"].agrees) == agrees
     assert {(one.verdict, one.proved, one.reason) for one in found.values()} == {("found", "", "")}
     assert found["taken"].as_json()["inputs"] == found["taken"].plain_inputs == {"x": [77]}
-    assert [*asked(search_of(kernel_of()), image, "taken", text="b.eq")] == ["taken"]
+    code, entry = image.code_of("f"), image.symbol("f").address
+    for text in ("b.eq", decode(code[8:12], entry + 8, TABLE).text):  # as it is shown, and as it is decoded
+        assert [*asked(search_of(kernel_of()), image, "taken", text=text)] == ["taken"]
     assert search_of(kernel_of()).has_reference
 
 
@@ -316,6 +319,20 @@ def test_a_rival_is_unlike_where_it_gives_another_number_in_the_element_that_is_
     assert not _is_unlike(kernel, Unlike("r0", None, ()), others)
 
 
+def test_a_rival_is_unlike_where_one_of_several_outputs_is_another() -> None:
+    def shifted(by: int) -> Callable[[Inputs], dict[str, Any]]:
+        return lambda inputs: {"one": inputs["x"] + np.int32(1), "other": inputs["x"] + np.int32(by)}
+
+    prototype = "void f(const int32_t x[n], int32_t one[n], int32_t other[n], size_t n)"
+    kernel = kernel_of(prototype, shifted(3), conventions={"r0": shifted(4)})
+    inputs = {"x": np.zeros(2, np.int32), "n": 2}
+    found = [
+        _is_unlike(kernel, Unlike("r0", output, at), inputs)
+        for output, at in ((None, ()), ("one", (0,)), ("other", (0,)))
+    ]
+    assert found == [True, False, True]
+
+
 def unlike(kernel: Kernel, *lengths: int, at: int | None = None, rival: str = "r0") -> FoundInput:
     wanted = Unlike(rival, None, ()) if at is None else Unlike(rival, "out", (at,))
     return search_of(kernel, *lengths).unlike(wanted)
@@ -334,6 +351,8 @@ def test_an_input_on_which_a_rival_is_another_is_of_the_first_shape_that_has_one
     assert same.proved == "they are the same for all inputs of the lengths 2, 3 that both are defined on"
     with pytest.raises(FindError, match=r"^no output of these lengths has out\[2\]$"):
         unlike(rivals(but_at(0)), 1, 2, at=2)
+    with pytest.raises(FindError, match=r"^no output of these lengths has other\[0\]$"):
+        search_of(rivals(but_at(0)), 1, 2).unlike(Unlike("r0", "other", (0,)))
     with pytest.raises(FindError, match=r"^f has no convention 'r1': it has r0$"):
         unlike(rivals(but_at(0)), 1, rival="r1")
     with pytest.raises(FindError, match=r"^f has no convention 'r1': it has none$"):
