@@ -17,6 +17,7 @@ from sim.check.aim import aiming
 from sim.check.aim.aiming import (
     EACH,
     EXAMPLES,
+    FAILING,
     LOOKED_THROUGH,
     MISTAKES,
     PER_ELEMENT,
@@ -35,6 +36,7 @@ from sim.check.check import Job
 from sim.check.vectors import Vectors
 from sim.kernels import Domain, Kernel, KernelError, parse_prototype
 from sim.symbolic.following.lookout import Goal
+from sim.toolchain.compilers import build_text
 from sim.toolchain.image import ImageError
 from sim.toolchain.tools import ToolchainError, ToolchainUnavailable
 
@@ -64,19 +66,19 @@ def numbers(inputs: Inputs) -> list[float]:
 @pytest.mark.parametrize(
     ("domain", "more", "less"),
     [
-        (Domain(), [0, 6, 10, -2, 2**31 - 1], [0, 4, 8, -4, 2**31 - 2]),
-        (Domain(-3, 9), [0, 6, 9, -2, 2**31 - 1], [0, 4, 8, -3, 2**31 - 1]),
-        (Domain(choices=(-9, 5, 6, 8, 9, 2**31 - 1)), [0, 6, 9, -3, 2**31 - 1], [0, 5, 8, -3, 2**31 - 1]),
+        (Domain(), [0, 6, 10, -2, 2**31 - 1, 9, -1], [0, 4, 8, -4, 2**31 - 2, 7, -3]),
+        (Domain(-3, 9), [0, 6, 9, -2, 2**31 - 1, 9, -1], [0, 4, 8, -3, 2**31 - 1, 7, -3]),
+        (Domain(choices=(-9, 5, 6, 8, 9)), [0, 6, 9, -3, 2**31 - 1, 9, -2], [0, 5, 8, -3, 2**31 - 1, 8, -2]),
     ],
 )
 def test_beside_an_input_lie_those_with_one_more_and_one_less_where_it_is_not_the_example(
     domain: Domain, more: list[int], less: list[int]
 ) -> None:
-    example = {"x": np.zeros(5, np.int32), "y": np.zeros(1, np.float32), "n": 4}
-    inputs = {"x": np.array([0, 5, 9, -3, 2**31 - 1], np.int32), "y": np.ones(1, np.float32), "n": 5}
+    example = {"x": np.zeros(7, np.int32), "y": np.zeros(1, np.float32), "n": 6}
+    inputs = {"x": np.array([0, 5, 9, -3, 2**31 - 1, 8, -2], np.int32), "y": np.ones(1, np.float32), "n": 7}
     found = [*_beside(kernel_of(domain={"x": domain}), example, inputs)]
     assert [numbers(one) for one in found] == [more, less]
-    assert {(*one["y"].tolist(), one["n"]) for one in found} == {(1.0, 5)}
+    assert {(*one["y"].tolist(), one["n"]) for one in found} == {(1.0, 7)}
 
 
 def test_a_field_has_its_own_domain_when_it_is_moved() -> None:
@@ -178,8 +180,32 @@ def test_the_first_that_is_doubtful_is_told() -> None:
     told = _Target.doubt(target(_tried=tried, _kernel=kernel_of(), doubtful=wrong), "k.c -O2")
     assert told.startswith("k.c -O2 differs on inputs made of the kernel's own by changes of x and y, of which no ")
     assert "; out[1]: machine 9, golden 8 for x[1]=4" in told
+    several = {1: {"out": np.array([7, 9], np.int32)}}
+    told = _Target.doubt(target(_tried=tried, _kernel=kernel_of(), doubtful=several), "k.c -O2")
+    assert "; out[0]: machine 7, golden 6 for x[0]=3" in told
     told = _Target.doubt(target(_tried=tried, _kernel=kernel_of(), doubtful={2: None}), "k.c -O2")
     assert told.endswith("; it faults or does not return")
+
+
+@pytest.mark.parametrize(
+    ("given", "took", "failing"),
+    [
+        ([(5, 5), (6, 6), (7, 7)], [0, 1, 2], []),
+        ([(5, 5), *[(6, 0)] * FAILING, (7, 7)], [0], [*range(1, FAILING + 1)]),
+        ([(5, 5), (9, 9), (7, 7)], [0], [1]),  # which does not return
+    ],
+)
+def test_a_build_is_run_until_it_does_not_return_or_is_wrong_often_enough(
+    given: list[tuple[int, int]], took: list[int], failing: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gives the number that it is given, but for 9."""
+    monkeypatch.setattr(aiming, "PER_ELEMENT", 10)
+    code = "ldr w3, [x0]\n1:\ncmp w3, #9\nb.eq 1b\nstr w3, [x1]\nret\n"
+    image = build_text(f".globl f\n.type f, %function\nf:\n{code}.size f, . - f\n", ".s")
+    kernel = kernel_of("void f(const int32_t x[1], int32_t out[1])")
+    sets = [CandidateSet({"x": np.array([x], np.int32)}, {"out": np.array([out], np.int32)}) for x, out in given]
+    one = _Target(image, kernel, sets)
+    assert ([*one._took], one.failing) == (took, failing)
 
 
 ADD = Mistake(8, "sign", TABLE.instruction("add", "w0, w1, w2"), TABLE.instruction("sub", "w0, w1, w2"))
@@ -368,7 +394,11 @@ def test_numbers_of_arguments_without_a_domain_are_told_as_far_as_they_were_chan
 def test_of_each_source_one_build_is_aimed_at_and_what_cannot_be_built_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    faults = {"none.c": ToolchainError("it does not compile"), "other.c": ImageError("it has no such function")}
+    faults: dict[str, Exception] = {"none.c": ToolchainError("it does not compile")}
+
+    def fits(image: str, symbol: str, signature: object) -> None:
+        if image.startswith("other.c"):
+            raise ImageError("its function takes something else")
 
     def opened(kernel: Kernel, source: Path, *flags: str) -> str:
         if source.name in faults:
@@ -376,7 +406,7 @@ def test_of_each_source_one_build_is_aimed_at_and_what_cannot_be_built_is_left_o
         return f"{source.name} {flags}"
 
     monkeypatch.setattr(aiming, "open_kernel", opened)
-    monkeypatch.setattr(aiming, "require_fit", lambda image, symbol, signature: None)
+    monkeypatch.setattr(aiming, "require_fit", fits)
     a, b, none, other = map(Path, ("a.c", "b.c", "none.c", "other.c"))
     jobs = [
         Job(None, ()), Job(a, ("-O0",)), Job(a, ("-g", "-O2")), Job(a, ("-O3",)), Job(none, ()), Job(b, ("-O0",)),
@@ -508,14 +538,14 @@ class Build:
 
     def __init__(self, image: str, kernel: Kernel, tried: list[CandidateSet]) -> None:
         self.image, self._tried = image, tried
-        self.failing = [3, 5] if image == "fails" else []
+        self.failing = [1, 2, 3, 5] if image == "fails" else []
         self.doubtful = {1: None} if image in ("fails", "doubtful") else {}
         self.classes = SimpleNamespace(told=lambda title, image: [f"operands of {title}"])
         self.made.append((image, len(tried)))
 
     def telling(self, kept: set[int]) -> list[int]:
         self.known.append({*kept})
-        return [4]
+        return [4, 8]
 
     def demanded(self, kept: set[int]) -> list[int]:
         self.known.append({*kept})
@@ -541,7 +571,7 @@ def test_what_is_kept_for_a_check_is_what_tells_something_and_is_within_declared
         asked.append(([numbers(one.inputs)[0] for one in checked], [numbers(one.inputs)[0] for one in tried], seed))
         return "rivals", [found]
 
-    made = [candidate(at, is_near=at >= 6, undeclared=("x",) * (at in (2, 6))) for at in range(50)]
+    made = [candidate(at, is_near=at >= 6, undeclared=("x",) * (at in (6, 8))) for at in range(50)]
     monkeypatch.setattr(aiming, "aimed_builds", lambda kernel, jobs: jobs)
     monkeypatch.setattr(aiming, "_Target", Build)
     monkeypatch.setattr(aiming, "candidates", lambda kernel, seed: iter(made))
@@ -555,13 +585,12 @@ def test_what_is_kept_for_a_check_is_what_tells_something_and_is_within_declared
     jobs: Any = [("a", "fails"), ("b", "doubtful"), ("c", "right")]
     aimed = aiming.aim(kernel, jobs, vectors)
     assert Build.made == [("fails", 50), ("doubtful", 50), ("right", 51)]
-    near = {7, 27, 47}
-    failing = {3, 5}
-    assert Build.known == [near | failing, near | failing | {4}, near | failing | {4, 50}, near | failing | {4, 50}]
-    chosen = [3, 4, 5, 7, 27, 47, 100, 100]
+    kept = {7, 28, 48, 1, 2, 3, 5}  # every twentieth next to a step, and those that fail
+    assert Build.known == [kept, kept | {4, 8}, kept | {4, 8, 50}, kept | {4, 8, 50}]
+    chosen = [*range(1 if is_drawn else 2, 6), 7, 28, 48, 100, 100]
     assert [numbers(inputs)[0] for inputs in aimed.inputs] == [*chosen, 7]
     assert [golden["out"].tolist()[0] for golden in aimed.golden] == [2 * number for number in (*chosen, 7)]
-    others = [at for at in range(0 if is_drawn else 2, 50) if at not in (*chosen, 2, 6)]
+    others = [at for at in range(0 if is_drawn else 2, 50) if at not in (*chosen, 6, 8)]
     assert asked == [([0, 1, *chosen], others, 9)]
     power: Any = aimed.power
     assert (power.operands, power.mistakes) == (
