@@ -153,6 +153,7 @@ def test_enough_is_half_of_the_mistakes_that_are_possible() -> None:
     assert Power(mistakes=[shown, hidden, never]).is_enough
     assert not Power(mistakes=[shown, hidden, hidden]).is_enough
     assert Power().is_enough
+    assert Power().lanes_aimed == 0
 
 
 def test_what_is_not_known_of_a_blind_line_is_asked_once_for_each_build_and_class() -> None:
