@@ -38,7 +38,6 @@ class LaneSteps:
         outputs = {pointer.name: pointer for pointer in kernel.signature.outputs}
         self.output = output
         self.axes = outputs[output].shape if output != RETURNED else ()
-        self.shape = shape
         self.numbers, self.chosen = (np.atleast_1d(np.zeros(shape, kind)) for kind in (np.int64, bool))
         dtype = np.dtype(outputs[output].dtype if output != RETURNED else kernel.signature.returns)
         self._kernel, self._ladder, self._arguments = kernel, Ladder(Domain(), dtype), kernel.arguments(inputs)
@@ -73,7 +72,7 @@ def boundary_sets(
         found = _nearer(kernel, state, variable, steps, rng)
         if found is not None:
             yield from found
-            state = found[0]
+            state, _ = found
             if set(variable.axes) == set(steps.axes):
                 return  # each lane has an element of its own, so no other brings it nearer
 
