@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.check.aim.boundaries import LaneSteps, boundary_sets, number_sets
+from sim.check.aim.boundaries import LaneSteps, _pairs, _shared_elements, boundary_sets, number_sets
 from sim.check.aim.candidates import (
     BASES,
     ELEMENTS,
@@ -191,6 +191,32 @@ def test_where_a_lane_steps_is_chosen_once_between_its_ends() -> None:
         again = steps.choose(lanes, np.array([200, 5, 20, 7]), np.array([300, 25, 30, 9]), rng)
         assert again[[0, 2, 3]].tolist() == first[[0, 2, 3]].tolist()
         assert 5 < again[1] <= 25
+
+
+@pytest.mark.parametrize(
+    ("name", "lanes"), [("x", 3 * 5), ("of_row", 3), ("of_column", 5), ("table", 1), ("number", 1)]
+)
+def test_so_many_lanes_are_searched_at_once_as_an_argument_has_elements_for(name: str, lanes: int) -> None:
+    kernel = kernel_of(
+        lambda inputs: {"out": inputs["x"]},
+        "void f(const int32_t x[rows][n], const int32_t of_row[rows], const int32_t of_column[n], "
+        "const int32_t table[7], int32_t number, int32_t out[rows][n], size_t rows, size_t n)",
+    )
+    arrays = {"x": (3, 5), "of_row": (3,), "of_column": (5,), "table": (7,)}
+    inputs = {"number": 1, "rows": 3, "n": 5, **{of: np.zeros(shape, np.int32) for of, shape in arrays.items()}}
+    (variable,) = [one for one in variables_of(kernel, inputs, {}) if one.name == name]
+    steps = LaneSteps(kernel, "out", inputs, (3, 5))
+    assert _shared_elements(variable, steps) == lanes
+    elements, places = _pairs(variable, steps, np.random.default_rng(1))
+    whole = np.zeros((3, 5), int)
+    assert {array.size for array in (*elements, *places)} == {lanes}
+    numbers = np.arange(variable.of(inputs).size).reshape(variable.of(inputs).shape)[elements]
+    assert len({*numbers.tolist()}) == lanes  # each element once
+    whole[places] += 1
+    rows, columns = places
+    shared = {"x": {*zip(rows, columns, strict=True)}, "of_row": {*rows}, "of_column": {*columns}}
+    assert len(shared.get(name, {0})) == lanes
+    assert whole.sum() == lanes
 
 
 def test_the_golden_numbers_of_lanes_are_told_at_their_places() -> None:

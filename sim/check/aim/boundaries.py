@@ -117,9 +117,10 @@ def _pairs(variable: Variable, steps: LaneSteps, rng: np.random.Generator) -> tu
 
     def places(axes: tuple[int | str, ...]) -> Places:
         chosen = [
-            index[shared.index(axis)] if axis in shared else rng.integers(0, steps.extent(axis), count) for axis in axes
+            index[shared.index(axis)] if axis in shared else rng.integers(steps.extent(axis), size=count)
+            for axis in axes
         ]
-        return tuple(chosen) or (np.zeros(1, int),)
+        return tuple(chosen) or (np.zeros(count, int),)
 
     return places(variable.axes), places(steps.axes)
 
