@@ -189,8 +189,8 @@ class Ladder:
         if self._choices is not None:
             return np.minimum(np.searchsorted(self._choices, numbers), self.high).astype(np.int64)
         if self._dtype.kind == "f":
-            bits = numbers.view(f"i{self._dtype.itemsize}").astype(np.int64)
-            return np.where(bits < 0, -(bits & ((1 << 8 * self._dtype.itemsize - 1) - 1)), bits)
+            bits = np.abs(numbers).view(f"i{self._dtype.itemsize}").astype(np.int64)
+            return np.asarray(np.where(np.signbit(numbers), -bits, bits))
         if self._dtype == np.uint64:
             return np.asarray((numbers ^ _SIGN).view(np.int64))
         return numbers.astype(np.int64)
