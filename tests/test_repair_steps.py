@@ -350,3 +350,14 @@ def test_a_step_left_out_keeps_one_operand(text: str, kept: dict[str, str]) -> N
     assert {says: [*left.values()] for says, left in found.items()} == {
         says: [registers[of]] for says, of in kept.items()
     }
+
+
+@pytest.mark.parametrize(
+    "text", ["asr w0, w1, #3", "sdiv w0, w1, w2", "add w0, w1, w2", "lsl w0, w1, w2", "str w0, [x1]"]
+)
+def test_of_halves_and_counts_alone_it_is_said_that_they_are_more_in_a_number(text: str) -> None:
+    instruction = named(text)
+    kinds = (steps_of, counts_beside, moved_results, missing_steps)
+    found = {step.says: step.is_more for kind in kinds for step in kind(instruction)}
+    assert found == {says: "half of the last place" in says or "count" in says for says in found}
+    assert found

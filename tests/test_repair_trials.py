@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from isa.lane import Place
 from sim.call.prepared import PER_CALL
-from sim.check.repair.trials import ALL_REACH, CUT, FAILING, PER_CHANGE, SHORT, RepairTrials
+from sim.check.repair.trials import ALL_REACH, CUT, FAILING, PER_CHANGE, SAMPLES, SHORT, TRIED, RepairTrials
 from sim.check.vectors import Vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.kernels.kernel import Inputs
@@ -235,6 +236,29 @@ def test_or_by_others_that_are_drawn(image: Image, monkeypatch: pytest.MonkeyPat
         other_sets = [{"x": np.array([number], np.int32), "n": 1} for number in (8, 8, other)]
         monkeypatch.setattr(RepairTrials, "_others", lambda self, sets=other_sets: iter(sets))
         assert trials_of(image, [1]).are_right_with({at(image, ADDS): named("orr w4, w4, #7")}) is is_right
+
+
+def test_neighbours_have_up_to_three_other_numbers(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials, tried = trials_of(image, [6]), list[Inputs]()
+    monkeypatch.setattr(trials, "_further", tried.append)
+    assert trials._neighbours() == []
+    assert len(tried) == TRIED
+    assert {inputs["n"] for inputs in tried} == {6}
+    assert max(int((inputs["x"] != np.arange(8, 14)).sum()) for inputs in tried) == 3
+
+
+def test_others_are_drawn_and_as_many_have_only_the_first_few_of_their_elements(image: Image) -> None:
+    others = trials_of(image, [1])._others()
+    drawn = [*islice(others, 2 * SAMPLES)]
+    assert next(others, None) is not None
+    lengths = set()
+    for whole, few in zip(drawn[::2], drawn[1::2], strict=True):
+        lengths.add(few["n"])
+        assert few["x"].tolist() == whole["x"][: few["n"]].tolist()
+        assert few["n"] <= min(whole["n"], 4)
+    assert lengths >= {1, 2, 3, 4}
+    by_itself = kernel(sample=lambda rng: {"x": np.zeros(1, np.int32), "n": 1})
+    assert len([*trials_of(image, [1], by_itself)._others()]) == 2 * SAMPLES
 
 
 def test_those_near_others_that_were_found_near_are_tried_too(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:

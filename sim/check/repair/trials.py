@@ -218,11 +218,11 @@ class RepairTrials:
         """The numbers of input sets that fail, each like one that fails but for some numbers, drawn or of elsewhere."""
         rng, samples = np.random.default_rng(self._seed), Samples(self._kernel, self._kernel.sample)
         known, found, end = [*self.failing], list[int](), self.spent + FRESH
-        for _ in range(TRIED if self._kernel.is_drawn else 0):
+        for _ in range(TRIED) if self._kernel.is_drawn else ():
             if self.spent > end:
                 break
             inputs, drawn = self._inputs[known[int(rng.integers(len(known)))]], samples.draw(rng)
-            places = [place for place in numbers_of(inputs) if place[0] not in self._kernel.signature.sizes]
+            places = [(name, *at) for name, *at in numbers_of(inputs) if name not in self._kernel.signature.sizes]
             if not places:
                 break
             chosen = {places[int(at)] for at in rng.integers(len(places), size=int(rng.integers(1, CHANGED + 1)))}
