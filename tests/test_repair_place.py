@@ -112,7 +112,9 @@ def test_of_optimised_code_it_is_told_where_what_is_changed_stands_in_front_of_a
 def test_of_five_lines_none_is_told_and_of_five_repairs_three() -> None:
     lines = (("nop", 1), *(("add w8, w8, w1", 2 + number) for number in range(5)))
     changes = [[change(lines, 1 + number)] for number in range(5)]
-    assert len(fault(lines, changes[:4]).lines) == 4
+    four = fault(lines, changes[:4])
+    assert len(four.lines) == 4
+    assert four.repairs == (*["add w8, w8, w1 otherwise"] * 3, "1 more")
     found = fault(lines, changes)
     assert found.lines == found.inlined == ()
     assert found.repairs == (*(f"add w8, w8, w1 otherwise at f.c:{line}" for line in (2, 3, 4)), "2 more")
@@ -333,6 +335,14 @@ def test_of_the_lines_that_call_a_changed_function_one_is_told_for_which_it_is_e
     state = State({"x1": 0x8000_0000, "x30": at(call) + 4})
     found = fault(CALLING, [[shifted()]], FUNCTIONS, right=called_from(state))
     assert found.lines == tuple(f"f.c:{line}" for line in lines)
+    assert found.roles == ("in g", "calls g")
+
+
+def test_all_calls_are_told_of_a_function_that_cannot_be_changed_for_some_of_them() -> None:
+    """Where the other instruction writes elsewhere."""
+    code = [*CALLING[:3], ("nop", 4), *CALLING[4:8], ("nop", 9), CALLING[9]]
+    elsewhere = Alternative(at(6), NEAR, named(CALLING[6][0]), named("lsr w2, w1, #4"), "as lsr w2, w1, #4")
+    assert fault(code, [[elsewhere]], FUNCTIONS).lines == ("f.c:7", "f.c:2", "f.c:3")
 
 
 def test_a_function_that_is_called_by_another_is_told_with_the_calls_of_both() -> None:
@@ -340,6 +350,11 @@ def test_a_function_that_is_called_by_another_is_told_with_the_calls_of_both() -
     state = State({"x1": 0x8000_0000, "x30": at(8) + 4, "x29": 0x1000}, frame)
     found = fault(CALLING, [[shifted()]], FUNCTIONS, right=called_from(state))
     assert found.lines == ("f.c:7", "f.c:9", "f.c:4")
+    assert found.roles == ("in g", "calls g", "calls h")
+    of_table = fault(CALLING, [[shifted(Beside(table="f.c:30"))]], FUNCTIONS, right=called_from(state))
+    assert dict(zip(of_table.lines, of_table.roles, strict=True)) == {
+        "f.c:30": "", "f.c:7": "in g", "f.c:9": "calls g", "f.c:4": "calls h",
+    }  # fmt: skip
     assert fault(CALLING, [[shifted()]], FUNCTIONS).lines == ("f.c:7",)
     once = [line if number in (0, 3) else ("nop", line[1]) for number, line in enumerate(CALLING[:6])]
     assert fault((*once, *CALLING[6:]), [[shifted()]], FUNCTIONS).lines == ("f.c:7", "f.c:9", "f.c:4")
@@ -357,11 +372,12 @@ def test_callers_are_told_of_three_functions_up() -> None:
 
 
 def test_calls_that_alone_find_another_function_are_at_fault_in_its_place() -> None:
-    assert fault(CALLING, [[shifted(Beside(calls=(at(2),)))]], FUNCTIONS).lines == ("f.c:3",)
+    alone = fault(CALLING, [[shifted(Beside(calls=(at(2),)))]], FUNCTIONS)
+    assert (alone.lines, alone.roles) == (("f.c:3",), ("calls g",))
     frame = {0x1008: (at(3) + 4).to_bytes(8, "little")}
     state = State({"x1": 0x8000_0000, "x30": at(8) + 4, "x29": 0x1000}, frame)
     found = fault(CALLING, [[shifted(Beside(calls=(at(8),)))]], FUNCTIONS, right=called_from(state))
-    assert found.lines == ("f.c:9", "f.c:4")
+    assert (found.lines, found.roles) == (("f.c:9", "f.c:4"), ("calls g", "calls h"))
 
 
 def test_a_table_is_told_and_the_line_that_takes_its_number_if_that_is_one() -> None:

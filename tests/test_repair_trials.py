@@ -13,7 +13,7 @@ import pytest
 
 from isa.lane import Place
 from sim.call.prepared import PER_CALL
-from sim.check.repair.trials import ALL_REACH, CUT, FAILING, PER_CHANGE, SAMPLES, SHORT, TRIED, RepairTrials
+from sim.check.repair.trials import ALL_REACH, CUT, FAILING, OBSERVED, PER_CHANGE, SAMPLES, SHORT, TRIED, RepairTrials
 from sim.check.vectors import Vectors
 from sim.kernels import Domain, Kernel, parse_prototype
 from sim.kernels.kernel import Inputs
@@ -171,13 +171,29 @@ def test_what_registers_hold_is_that_of_the_first_coming(image: Image) -> None:
     assert trials.held(at(image, TAKES), Place("x", 1)) == trials.held(at(image, STORES), Place("x", 1))
     assert trials.held(at(image, STORES), Place("x", 4)) == 8 + 6
     assert trials.held(at(image, 12), Place("x", 4)) is None
+    assert of_numbers(image, 8, 20).held(at(image, STORES), Place("x", 4)) == 8 + 6
 
 
 def test_what_failing_calls_reach_of_the_code_of_the_stack_and_of_data(image: Image) -> None:
     trials = trials_of(image, [3, 2])
     assert trials.slots() == {at(image, KEEPS): 8}
+    assert not trials.matters({at(image, KEEPS): named("str w2, [sp, #12]")})
+    assert trials.slots() == {at(image, KEEPS): 8}
     assert trials.reached == {at(image, number) for number in range(12)}
     assert trials.data_reads == [{(at(image, TAKES), image.symbol("table").address + 4, 4)}] * len(trials.failing)
+
+
+@pytest.mark.parametrize(("took", "slots"), [(OBSERVED // 2, {8: 16}), (OBSERVED + 1, {4: 8})])
+def test_slots_are_those_that_are_always_reached_in_calls_that_are_not_too_long(
+    took: int, slots: dict[int, int]
+) -> None:
+    """The second call reaches another slot by one instruction, and one more."""
+    of_call = {0: [(4, 8)], 1: [(4, 12), (8, 16)]}
+    repeater = SimpleNamespace(patch=lambda replaced: None, slots=lambda call, most: of_call[call])
+    trials: Any = SimpleNamespace(
+        _repeater=repeater, _failing=[0], _right=[1], _calls={0: 0, 1: 1}, _took={0: took, 1: took}
+    )
+    assert RepairTrials.slots(trials) == slots
 
 
 def test_what_only_some_failing_calls_reach_is_left_out(image: Image) -> None:
@@ -253,10 +269,11 @@ def test_others_are_drawn_and_as_many_have_only_the_first_few_of_their_elements(
     assert next(others, None) is not None
     lengths = set()
     for whole, few in zip(drawn[::2], drawn[1::2], strict=True):
-        lengths.add(few["n"])
         assert few["x"].tolist() == whole["x"][: few["n"]].tolist()
-        assert few["n"] <= min(whole["n"], 4)
-    assert lengths >= {1, 2, 3, 4}
+        assert min(whole["n"], 1) <= few["n"] <= min(whole["n"], 4)
+        if whole["n"] > 4:
+            lengths.add(few["n"])
+    assert lengths == {1, 2, 3, 4}
     by_itself = kernel(sample=lambda rng: {"x": np.zeros(1, np.int32), "n": 1})
     assert len([*trials_of(image, [1], by_itself)._others()]) == 2 * SAMPLES
 
@@ -394,6 +411,13 @@ def test_a_way_is_another_one_that_leaves_out_more_than_an_eighth_and_goes_elsew
     assert RepairTrials._goes_another_way_with(trials, change) == is_another_way
     assert RepairTrials._goes_another_way_with(trials, change) == is_another_way
     assert asked == [{}, change, change]  # how it was is found once
+
+
+@pytest.mark.parametrize(("executed", "is_another_way"), [(15, True), (16, False), (17, False)])
+def test_two_instructions_are_more_than_an_eighth_of_fifteen(executed: int, is_another_way: bool) -> None:
+    now = Counter(dict.fromkeys(range(2, executed), 2))
+    trials: Any = SimpleNamespace(_way=Counter(range(executed)), _executions=lambda replaced: now)
+    assert RepairTrials._goes_another_way_with(trials, {4: named("nop ")}) == is_another_way
 
 
 class Repeating:

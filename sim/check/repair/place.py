@@ -216,10 +216,12 @@ class _Lines:
         made = next((source for source in sources if self._code.line(source) != own), None)
         if made is not None and not self._code.opens(made):
             yield self._code.line(made)
-        elif made is None and sources and self._instructions[sources[-1]].form.mnemonic in ("add", "sub"):
-            addends = self._instructions[sources[-1]].places_read
-            lines = [line for each in addends for line in self._makers(sources[-1], each)]
-            yield from lines if len(lines) == len(addends) else ()
+        elif made is None and sources:
+            *_, last = sources
+            addends = self._instructions[last].places_read
+            if self._instructions[last].form.mnemonic in ("add", "sub"):
+                lines = [line for each in addends for line in self._makers(last, each)]
+                yield from lines if len(lines) == len(addends) else ()
 
     def _addends(self, pc: int, register: Place) -> Iterator[str]:
         """The lines that made what a register holds there, and further back along sums those of each addend."""
