@@ -92,6 +92,16 @@ def numbered(text: str, numbers: Iterable[int]) -> set[str]:
              "smlal2 v0.4s, v1.8h, v1.8h", "smlal2 v0.4s, v2.8h, v2.8h"},
         ),
         ("shl v0.4s, v1.4s, #1", {"shl v0.4s, v1.4s, #2", "shl v0.4s, v1.4s, #0", "sqshl v0.4s, v1.4s, #1"}),
+        (
+            "eor w0, w1, w2, lsl #2",
+            {"eor w0, w1, w2, lsl #1", "eor w0, w1, w2, lsl #3", "eor w0, w1, w2, lsr #2", "eor w0, w1, w2, asr #2",
+             "eor w0, w2, w1, lsl #2"},
+        ),
+        (
+            "mvn w0, w1, lsl #1",
+            {"neg w0, w1, lsl #1", "mvn w0, w1, lsl #0", "mvn w0, w1, lsl #2", "mvn w0, w1, lsr #1",
+             "mvn w0, w1, asr #1"},
+        ),
         ("asr w0, w1, #4", {"lsr w0, w1, #4", "asr w0, w1, #5", "asr w0, w1, #3"}),
         ("xtn2 v0.8h, v1.4s", with_operands("sqxtn2 uqxtn2 sqxtun2", "v0.8h, v1.4s")),
         ("sqxtun v0.4h, v1.4s", with_operands("xtn sqxtn uqxtn", "v0.4h, v1.4s")),
@@ -119,6 +129,10 @@ def test_what_an_instruction_is_easily_mixed_up_with(text: str, near: set[str]) 
     ("text", "far"),
     [
         ("sub w0, w1, w2", with_operands("and orr eor bic lsl lsr asr mul mneg sdiv udiv", "w0, w1, w2")),
+        (
+            "sub x0, x1, x2",
+            with_operands("and orr eor bic lsl lsr asr mul mneg sdiv udiv smulh umulh", "x0, x1, x2"),
+        ),
         (
             "fadd s0, s1, s2",
             with_operands(
@@ -221,6 +235,8 @@ def test_a_zero_that_is_stored_may_be_a_round_number(store: str) -> None:
          | {f"tbl v3.16b, {{v1.16b}}, v{n}.16b" for n in (1, 2, 3)}),
         ("tbl v3.16b, {v1.16b, v2.16b}, v4.16b", {f"tbl v3.16b, {{v1.16b, v2.16b}}, v{n}.16b" for n in (1, 2, 3)}),
         ("ldr w9, [sp, #8]", set()),
+        ("add x9, sp, x0", set()),
+        ("str x0, [x29, #16]", set()),
         ("mov w9, #5", set()),
     ],
 )  # fmt: skip
@@ -232,6 +248,12 @@ def test_an_operand_may_be_any_other_register_of_its_kind_that_the_function_has(
     assert {one.says for one in found} == {f"as {one.instruction.text}" for one in found}
     assert {one.instruction.text for one in found} == instead
     assert {one.rank for one in found} <= {STEP}
+
+
+def test_the_frame_pointer_is_no_register_to_mix_up() -> None:
+    code = code_of([("mov x29, x28", 1), ("mov x30, x8", 1), ("neg x0, x1", 1)])
+    instead = {one.instruction.text for one in other_registers(code, max(code.instructions))}
+    assert instead == {f"neg x0, x{n}" for n in (0, 8, 28, 30)}
 
 
 def test_registers_of_another_function_are_none_to_mix_up() -> None:

@@ -296,6 +296,38 @@ def test_those_near_others_that_were_found_near_are_tried_too(image: Image, monk
     assert {1, 2, 3} <= changed
 
 
+@pytest.mark.parametrize("position", [0, 3, 7])
+def test_what_fails_alone_is_cut_out(position: int, image: Image) -> None:
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        return {"out": inputs["x"] + np.where(inputs["x"] == 100, 7, 6).astype(np.int32)}
+
+    x = np.arange(8, dtype=np.int32)
+    x[position] = 100
+    inputs: Inputs = {"x": x, "n": 8}
+    trials = RepairTrials(image, kernel(golden), Vectors([inputs], [golden(inputs)], 1))
+    (alone,) = trials._cut(0)
+    assert trials._inputs[alone]["x"].tolist() == [100]
+
+
+def test_what_nothing_shorter_fails_of_is_not_cut(image: Image) -> None:
+    def golden(inputs: Inputs) -> dict[str, Any]:
+        return {"out": inputs["x"] + np.int32(7 if len(inputs["x"]) == 8 else 6)}
+
+    inputs: Inputs = {"x": np.arange(8, dtype=np.int32), "n": 8}
+    trials = RepairTrials(image, kernel(golden), Vectors([inputs], [golden(inputs)], 1))
+    assert trials._cut(0) == []
+
+
+def test_an_input_set_that_cannot_be_laid_out_is_none(image: Image) -> None:
+    trials = trials_of(image, [1])
+
+    def prepare(*_: Any) -> None:
+        raise MemoryError
+
+    trials._repeater.prepare = prepare  # type: ignore[method-assign, assignment]
+    assert trials._further({"x": np.zeros(2, np.int32), "n": 2}) is None
+
+
 def test_an_input_set_is_cut_into_no_more_windows_than_it_has_elements_for(image: Image) -> None:
     """Of 512 elements there are 64 windows of 8, and none of nothing behind them."""
     sizes = []

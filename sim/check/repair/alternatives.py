@@ -101,7 +101,7 @@ def other_registers(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
     if "sp" in text or "x29" in text:
         return
     several = _SEVERAL.search(text)
-    within = range(*several.span()) if several else range(0)
+    within = range(*several.span()) if several else ()
     others = sorted(code.registers(pc), key=lambda place: (place.file, place.index))
     for at, register in enumerate(REGISTER.finditer(text)):
         place = place_of(register)
@@ -139,7 +139,7 @@ def _near(instruction: Instruction) -> Iterator[str]:
     if shifted := _SHIFTED.fullmatch(instruction.text):
         kind, by = shifted["kind"], int(shifted["by"], 0)
         yield from (f"{shifted['before']}{other} #{written(by)}" for other in ("lsl", "lsr", "asr") if other != kind)
-        yield from (f"{shifted['before']}{kind} #{written(other)}" for other in (by - 1, by + 1) if other > 0)
+        yield from (f"{shifted['before']}{kind} #{written(other)}" for other in (by - 1, by + 1))
     last = operands.rpartition(", ")
     if last[2] in CONDITIONS:
         yield from (f"{mnemonic} {last[0]}, {other}" for other in _CONDITION.get(last[2], ()))
@@ -147,12 +147,11 @@ def _near(instruction: Instruction) -> Iterator[str]:
         yield from (f"b.{other} {operands}" for other in _CONDITION.get(mnemonic[2:], ()))
     parts = operands.split(", ")
     if len(parts) == 3 and all(re.fullmatch(r"[vwx]\d+(\.\w+)?", part) for part in parts):
-        for one, other in ((2, 1), (1, 1), (2, 2)):  # the other way round, or one of them twice
-            yield f"{mnemonic} {parts[0]}, {parts[one]}, {parts[other]}"
+        for one in parts[1:]:  # one of them twice
+            yield f"{mnemonic} {parts[0]}, {one}, {one}"
     yield from _swapped(instruction, mnemonic, parts)
     if first := _FIRST_LANE.fullmatch(instruction.text):
-        lanes = range(1, 2 if first["bits"] == "d" else 4)
-        yield from (f"mov {first['to']}, v{first['of']}.{first['bits']}[{lane}]" for lane in lanes)
+        yield from (f"mov {first['to']}, v{first['of']}.{first['bits']}[{lane}]" for lane in range(1, 4))
     if signed := re.fullmatch(r"(ldu?r|mov) w(\d+), (.*)", instruction.text):  # of 32 bits, and of 64 with their sign
         verb = "sxtw" if signed[1] == "mov" else signed[1].replace("r", "rsw")
         yield f"{verb} x{signed[2]}, {signed[3]}"
@@ -219,7 +218,7 @@ def _round(name: str, operands: str, number: int) -> Iterator[int]:
         or (operands.startswith("x") and name == "mov")
         or (operands.startswith("w") and name in ("mov", "add", "sub", "cmp", "subs", "and", "orr", "eor"))
     ):
-        yield from (0, 1, -1, -number, ~number, 2 * number, number // 2)
+        yield from (-number, ~number, 2 * number, number // 2)
         for bits in range(32):
             yield from (1 << bits, (1 << bits) - 1, -1 << bits, number + (1 << bits), number - (1 << bits))
     elif "sh" in name or name in ("asr", "lsr", "lsl", "ext", "ssra", "usra"):

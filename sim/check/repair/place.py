@@ -372,7 +372,7 @@ def _addends_of(instruction: Instruction) -> Sequence[Place]:
     """The registers of which an instruction passes on what is more in them."""
     name, places = instruction.form.mnemonic, instruction.places_read
     if _WIDER_SUM.fullmatch(name):
-        first = operands_of(instruction)[1]
+        _, first, _ = operands_of(instruction)
         return [first.place] if isinstance(first, Vector) else []
     if name in _ADDED_TO:
         last = operands_of(instruction)[-1]

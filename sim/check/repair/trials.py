@@ -250,7 +250,10 @@ class RepairTrials:
         """What a register holds where the shortest failing call first comes to an address; None where it does not."""
         number = self.failing[0]
         noted = self._repeater.noted(self._calls[number], self._took[number], {pc: [register]})
-        return noted[pc][0][0] if pc in noted else None
+        if pc not in noted:
+            return None
+        (first,), *_ = noted[pc]
+        return first
 
     def _cut(self, number: int) -> list[int]:
         """A failing input set cut to what still fails, as the number that it gets; none where nothing shorter does."""
