@@ -279,7 +279,7 @@ def test_where_a_step_is_missing_in_front_of_an_instruction_the_line_that_made_i
         golden=lambda inputs: {"out": np.clip(inputs["x"] + 100, -128, 127).astype(np.int8)},
         domain={"x": Domain(-300, 300)},
     )
-    fault = fault_of_build(build(source, "-O0"), kernel, make_vectors(kernel, 10, seed=1), "-O0")
+    fault = fault_of_build(build(source, "-O0"), kernel, make_vectors(kernel, 10, seed=1), "-O0", False)
     assert fault is not None
     assert {*fault.lines} == {"f.c:6", "f.c:5"}
 

@@ -625,7 +625,7 @@ def test_a_fault_in_what_was_inlined_names_the_function_and_its_call(tmp_path: P
     helper = "static inline __attribute__((always_inline)) int sum(int x, int y) {\nreturn x + y;\n}\n"
     source.write_text(source.read_text().replace("void kernel", f"{helper}void kernel"))
     image = build(source, "-O0")
-    fault = fault_of_build(image, kernel, make_vectors(kernel, 60, seed=1), "-O0")
+    fault = fault_of_build(image, kernel, make_vectors(kernel, 60, seed=1), "-O0", False)
     assert fault is not None
     assert str(fault).startswith("fault at kernel.c:3 of sum, inlined at kernel.c:9: every lane is right with ")
 

@@ -69,7 +69,7 @@ def fault(
         patched.setattr(place, "find_repairs", lambda *_: [Repair(changes, set()) for changes in repairs])
         of_all: Any = SimpleNamespace(symbol="f")
         asked: Any = image
-        found = fault_of_build(asked, of_all, of_all, build)
+        found = fault_of_build(asked, of_all, of_all, build, one_computes=False)
     assert found is not None
     return found
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from isa.instruction import Instruction
-from sim.check.repair.alternative import STEP, Alternative
+from sim.check.repair.alternative import NEAR, STEP, Alternative
 from sim.check.repair.code import ExecutedCode
-from sim.check.repair.search import ALL_WORK, WORK, _in_turn, _matters, find_repairs
-from support.code_of_lines import START, Lines, code_of
+from sim.check.repair.search import ALL_WORK, WORK, _by_size, _in_turn, _matters, find_repairs
+from support.code_of_lines import START, Lines, Symbol, code_of
 from support.one_instruction import State, named
 
 A_TRY = WORK // 500
@@ -172,6 +172,16 @@ def test_a_variable_belongs_behind_a_sum_that_is_left_out_and_not_in_its_place()
     assert found == [["add w8, w0, #5 plus what f.c:1 keeps"]]
     lines = [*TAKEN[:2], ("eor w8, w0, w9", 2), TAKEN[3]]
     assert repaired(lines, lambda a, b: (a >> 2) + b) == []
+
+
+def test_what_only_some_calls_find_otherwise_is_easily_mixed_up_or_a_step() -> None:
+    lines = [("bl #0x10c", 1), ("bl #0x10c", 2), ("ret", 2), ("asr w8, w0, #4", 3), ("ret", 3)]
+    code = code_of(lines, [Symbol("f", START), Symbol("g", START + 12)])
+    trials: Any = OnNumbers(code, lambda a, b: a)
+    trials.matters = lambda replaced: True
+    found = [change for size in _by_size(code, trials) for changes in size for change in changes]
+    assert {change.rank for change in found if change.beside.calls} == {NEAR, STEP}
+    assert {change.beside.calls for change in found} == {(), (START,), (START + 4,)}
 
 
 class Costly(OnNumbers):

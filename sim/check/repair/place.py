@@ -96,9 +96,7 @@ def _has_levels(source: Path) -> bool:
     return source.suffix not in (".s", ".S") or b"__OPTIMIZE" in source.read_bytes()
 
 
-def fault_of_build(
-    image: Image, kernel: Kernel, vectors: Vectors, build: str, one_computes: bool = False
-) -> FaultLines | None:
+def fault_of_build(image: Image, kernel: Kernel, vectors: Vectors, build: str, one_computes: bool) -> FaultLines | None:
     """The lines at fault in one build; None where its lanes are right.
 
     With `one_computes` only one instruction is changed, to another that is easily mixed up with it, and no branch.
