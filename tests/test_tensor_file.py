@@ -187,3 +187,37 @@ def test_booleans_are_no_numbers(tmp_path: Path) -> None:
     np.save(tmp_path / "b.npy", np.zeros(3, np.bool_))
     with pytest.raises(TensorError, match="holds bool"):
         read_tensor(f"{tmp_path}/b.npy")
+
+
+def test_a_table_has_the_numbers_of_its_dtype_from_the_lowest_on_and_one_row_has_one_axis(tmp_path: Path) -> None:
+    (tmp_path / "row.csv").write_text("-128, 0, 127\n")
+    assert read_tensor(f"{tmp_path}/row.csv:int8").tolist() == [-128, 0, 127]
+    (tmp_path / "one.csv").write_text("-128\n")
+    assert read_tensor(f"{tmp_path}/one.csv:int8").tolist() == [-128]
+
+
+def test_what_is_no_archive_gives_no_arrays(folder: Path) -> None:
+    with pytest.raises(TensorError, match=r"there is no file .*none\.npz"):
+        read_arrays(folder / "none.npz")
+    with pytest.raises(TensorError, match=r"out\.npy is no \.npz file"):
+        read_arrays(folder / "out.npy")
+
+
+def test_raw_bytes_that_cannot_be_read_get_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_bytes(path: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    with pytest.raises(TensorError, match=r"cannot read .*out\.bin: Input/output error"):
+        read_tensor(f"{folder}/out.bin:int16")
+
+
+@pytest.mark.parametrize(
+    ("size", "sentence"), [(2**32, "is read as raw bytes"), (2**32 + 1, "has more than 4,294,967,296 bytes")]
+)
+def test_more_than_four_gibibytes_are_not_read(size: int, sentence: str, tmp_path: Path) -> None:
+    """Before it is asked what they are; none of them is written to the disk."""
+    with (tmp_path / "large.bin").open("wb") as file:
+        file.truncate(size)
+    with pytest.raises(TensorError, match=sentence):
+        read_tensor(f"{tmp_path}/large.bin")

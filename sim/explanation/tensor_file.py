@@ -125,8 +125,8 @@ def _csv(path: Path, parts: list[str], default: str | None) -> AnyArray:
         outside = [number for number in numbers if not info.min <= number <= info.max]
         if outside:
             raise TensorError(f"{path} has {outside[0]}, which lies outside {dtype}")
-    shape = (len(rows), len(rows[0]) if rows else 0)
-    return np.array(numbers, dtype).reshape(shape if min(shape) > 1 else (prod(shape),))
+    array = np.array(numbers, dtype)
+    return array.reshape(len(rows), -1) if len(rows) > 1 and len(numbers) > len(rows) else array
 
 
 def _number(cell: str, dtype: np.dtype[Any]) -> float:
