@@ -237,7 +237,7 @@ def test_what_is_added_may_be_a_variable_and_no_number(text: str, left: int) -> 
     found = [one for one in other_values(code, max(code.instructions)) if one.says.endswith("for its number")]
     memory = {FRAME + 8: (30).to_bytes(4, "little"), FRAME + 16: (2**40).to_bytes(8, "little")}
     kept_by = "f.c:2" if "x" in text else "f.c:1"
-    assert numbers(found, State({"sp": FRAME, "x2": 50}, memory)) == [
+    assert numbers(found, Known({"sp": FRAME, "x2": 50}, memory)) == [
         (f"with what {kept_by} keeps for its number", left)
     ]
 

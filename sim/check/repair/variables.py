@@ -186,7 +186,7 @@ def _first_elements(code: ExecutedCode, pc: int) -> Iterator[Alternative]:
         if code.accesses[pointer].letter == "x":
             for bits, signed in product((8, 16, 32), (True, False)):
                 if bits < kept_bits or (bits == kept_bits and signed):
-                    first = load(_address(slot), 8)
+                    first = _loaded(_address(slot), _BITS["x"])
                     changed = with_body(instruction, _storing_number(instruction.form, first, Int(bits, signed)))
                     says = f"of the first element where {code.kept(pointer)} points"
                     yield Alternative(pc, STEP, instruction, changed, says)
@@ -258,6 +258,11 @@ def _address(slot: int) -> Lane:
     return U64.wrap(read(Place("sp")) + slot)
 
 
+def _loaded(address: Lane, bits: int) -> Lane:
+    """A number of so many bits."""
+    return load(address, bits // 8)
+
+
 @cache
 def _beside(by: int) -> Reach:
     return lambda address: U64.wrap(address + by)
@@ -270,7 +275,7 @@ def _instead(slot: int) -> Reach:
 
 @cache
 def _further(slot: int, bits: int, size: int) -> Reach:
-    return lambda address: U64.wrap(address + load(_address(slot), bits // 8) * size)
+    return lambda address: U64.wrap(address + _loaded(_address(slot), bits) * size)
 
 
 @cache
@@ -341,7 +346,7 @@ def _storing_number(form: Form, address: Lane, element: Int) -> Body:
 
     def body(*operands: Any) -> Writes:
         (write,) = form.body(*operands)
-        number = element.wrap(load(address, element.bits // 8))
+        number = element.wrap(_loaded(address, element.bits))
         return (Write(write.place, write.bits, [low_bits(number, write.bits)]),)
 
     return body
@@ -353,7 +358,7 @@ def _moved_by(name: str, slot: int, bits: int) -> Body:
 
     def body(*operands: Any) -> Writes:
         target, source = operands[0], operands[1]
-        variable = load(_address(slot), bits // 8)
+        variable = _loaded(_address(slot), bits)
         written: Writes = target.write(source.value + variable if name == "add" else source.value - variable)
         return written
 
@@ -365,7 +370,7 @@ def _taken(slot: int, bits: int) -> Body:
     """The value of a variable as the result."""
 
     def body(*operands: Any) -> Writes:
-        target, whole = operands[0], load(_address(slot), bits // 8)
+        target, whole = operands[0], _loaded(_address(slot), bits)
         value = whole if isinstance(target, General) else target.element(False).lanes(whole, target.count)
         written: Writes = target.write(value)
         return written
@@ -380,9 +385,9 @@ def _with(says: str, slot: int, of_one: Int | None) -> Change:
     def change(lane: Lane, element: Int, at: Lane) -> Lane:
         assert at.value is not None
         if of_one is None:
-            other = element.wrap(load(_address(slot + at.value * element.bits // 8), element.bits // 8))
+            other = element.wrap(_loaded(_address(slot + at.value * element.bits // 8), element.bits))
         else:
-            other = element.wrap(of_one.wrap(load(_address(slot), of_one.bits // 8)))
+            other = element.wrap(of_one.wrap(_loaded(_address(slot), of_one.bits)))
         return {**_WITH, **_WITH_LANES}[says](lane, other, element)
 
     return change
