@@ -150,8 +150,8 @@ def test_xnnpack_rounds_the_sum_once_with_ties_up() -> None:
     assert np.array_equal(add_xnnpack(A, B, given), np.clip(exact + 128, 0, 255).astype(np.uint8))
 
 
-@pytest.mark.parametrize("add", [add_tflite, add_tflite_single_rounding, add_xnnpack])
-def test_integer_adds_saturate_at_both_ends_of_a_byte(add: Add) -> None:
+@EVERY
+def test_every_addition_saturates_at_both_ends_of_a_byte(add: Add) -> None:
     """Scales of 1 and no zero points but 3 of b's: a + b - 3."""
     given = parameters(1.0, 1.0, 1.0, zeros=(0, 3, 0))
     a, b = np.array([0, 0, 1, 100, 200, 200, 255]), np.array([0, 3, 3, 157, 58, 59, 255])

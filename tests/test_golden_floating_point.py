@@ -132,6 +132,13 @@ def test_truncation_after_a_half_was_added_takes_ties_away_from_zero() -> None:
     assert to_int32_truncated(away_by_half(values)).tolist() == [1, -1, 2, -2, 3, 0]
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_a_fused_multiply_add_takes_float32_alone(place: int) -> None:
+    operands = [np.ones(2, np.float64 if at == place else np.float32) for at in range(3)]
+    with pytest.raises(TypeError, match=f"{'abc'[place]} .*give float32"):
+        fused_multiply_add(*operands)  # type: ignore[arg-type]  # float64 is what is refused
+
+
 @pytest.mark.parametrize("values", [np.array([1.5]), 1.5, np.array([1])])
 @pytest.mark.parametrize("function", [to_int32_ties_even, to_int32_truncated, away_by_half])
 def test_other_types_are_not_cast(function: Callable[[object], object], values: object) -> None:

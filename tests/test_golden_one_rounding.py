@@ -108,7 +108,13 @@ def test_numbers_outside_of_a_rule_are_refused() -> None:
         single_rounding_by_vector_saturating_left(1, -1, 0)
     with pytest.raises(ValueError, match="must lie in 48 bits"):
         single_rounding_of_long_narrowed(2**47, P, 0)
-    with pytest.raises(ValueError, match="left_shift: -32 is given"):
-        single_rounding_of_long_narrowed(1, P, -32)
+    for convention, shift in (
+        (single_rounding_by_vector_saturating_left, -32),
+        (single_rounding_by_vector_saturating_left, 31),
+        (single_rounding_of_long_narrowed, -32),
+        (single_rounding_of_long_narrowed, 8),
+    ):
+        with pytest.raises(ValueError, match=f"left_shift: {shift} is given"):
+            convention(1, P, shift)
     with pytest.raises(ValueError, match="right_shift: 32 is given"):
         scale_then_offset_floor(1, 1, 1, 32)

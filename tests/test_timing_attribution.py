@@ -149,6 +149,12 @@ def test_an_address_that_a_load_moves_on_is_not_load_to_use() -> None:
     assert charges(found)[0].reason(found).group is ReasonGroup.RESULT
 
 
+def test_an_address_that_a_load_moves_on_by_a_register_is_not_load_to_use() -> None:
+    stream = stream_of("ld1 {v1.16b}, [x0], x2", "ldr q2, [x0]", loads={0: 64, 1: 80})
+    found = schedule(stream, small_core(writeback=3))
+    assert charges(found)[0].reason(found).group is ReasonGroup.RESULT
+
+
 def test_an_address_that_is_loaded_is_load_to_use() -> None:
     core = small_core(classes={"load scalar 64 imm": {"latency": 4}})
     found = schedule(stream_of("ldr x0, [x0]", "ldr x0, [x0]", loads={0: 64, 1: 80}), core)

@@ -173,6 +173,13 @@ def test_a_core_file_that_lacks_a_class_is_refused(tmp_path: Path, name: str, go
     assert refusal(tmp_path, without) == f"the class {gone!r} is missing"
 
 
+def test_what_the_line_of_a_class_leaves_out_is_usual() -> None:
+    assert '"scalar csel" = { latency = 1, throughput = 0.5, uses = "ALU0|ALU1", basis = ' in text_of("cortex-a55")
+    one = load_core("cortex-a55").timing("scalar csel")
+    assert (one.slots, one.accumulate, one.group, one.merge) == (1, None, "", None)
+    assert (one.first, one.merges, one.status) == (False, True, "modelled")
+
+
 def test_a_copy_of_a_core_file_is_the_same_core(tmp_path: Path) -> None:
     (tmp_path / "copy.toml").write_text(text_of("cortex-a55"), encoding="utf-8")
     assert vars(load_core(str(tmp_path / "copy.toml"))) == vars(load_core("cortex-a55"))

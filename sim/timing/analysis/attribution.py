@@ -81,7 +81,8 @@ def charged(schedule: Schedule) -> CriticalPath:
     arrays = arrays_of(schedule)
     entered = np.concatenate([[0], arrays.entered])
     late = np.flatnonzero(np.diff(entered) > 0)
-    executes = len(arrays.retired) > 0 and entered[-1] < arrays.retired[-1]
+    end = schedule.cycles
+    executes = entered[-1] < end
     steps = np.zeros(len(late) + executes, STEP)
     steps["start"][: len(late)], steps["end"][: len(late)], steps["target"][: len(late)] = (
         entered[late], entered[late + 1], late,
@@ -89,7 +90,6 @@ def charged(schedule: Schedule) -> CriticalPath:
     for name, column in zip(("kind", "source", "what"), arrays.entry, strict=True):
         steps[name][: len(late)] = column[late]
     if executes:
-        end = arrays.retired[-1]
         last = int(np.searchsorted(arrays.retired, end))
         steps[-1] = (entered[-1], end, -1, last, 0, Stage.READY, KINDS.index(StallKind.NONE))
     return CriticalPath(steps, arrays.names)
@@ -101,8 +101,8 @@ def grouped(schedule: Schedule, path: CriticalPath) -> list[tuple[Site, Reason, 
     if not len(steps):
         return []
     source, loads = steps["source"], array_stream(schedule.stream).loads.first
-    where = np.where(source >= 0, numbers[source], -1)
-    has_loads = (source >= 0) & (loads[source + 1] > loads[source])
+    where = np.append(numbers, -1)[source]  # -1, which is nobody, is at no site, and loads nothing
+    has_loads = loads[source + 1] > loads[source]
     rows = [numbers[steps["target"]], steps["stage"], steps["kind"], steps["what"], where, has_loads]
     group, first = numbered(rows)
     cycles = np.bincount(group, weights=steps["end"] - steps["start"])  # exact: far fewer than 2^53

@@ -145,11 +145,7 @@ class OutOfOrder:
                 before = [other.pipes for other in operation.uses[:number]].count(use.pipes)
                 pipes.append(use.pipes[(self._turns[use.pipes] + before) % len(use.pipes)])
                 continue
-            chosen, least = use.pipes[0], inf
-            for pipe in use.pipes if len(use.pipes) > 1 else ():
-                work = queued[pipe] + max(free[pipe] - now, 0) + own.get(pipe, 0)
-                if work < least:
-                    chosen, least = pipe, work
+            chosen = min(use.pipes, key=lambda pipe: queued[pipe] + max(free[pipe] - now, 0) + own.get(pipe, 0))
             pipes.append(chosen)
             own[chosen] = own.get(chosen, 0) + use.cycles
         return pipes
