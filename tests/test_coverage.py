@@ -25,6 +25,10 @@ int choose(int a)
         return a * 7;
     return a + 1;
 }
+int unused(int a)
+{
+    return a;
+}
 """
 AVERAGE = """#include <arm_neon.h>
 void f(const int8_t *a, int8_t *out)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from random import Random
 
@@ -115,6 +116,32 @@ def test_iterations_that_meet_in_memory_are_seen() -> None:
     assert (meet(apart, 2, 100), meet(behind, 2, 100)) == (False, True)
     advice = of_kind(tried_on(behind, small_core()), "interleave")[0]
     assert advice.condition == "if no iteration needs what another one stores"
+
+
+def meet_by_hand(loop: Loop, copies: int, iterations: int) -> bool:
+    """Byte by byte, of all that are at once."""
+    for first in range(0, copies * -(-iterations // copies), copies):
+        together = [loop.iteration(first + copy) for copy in range(copies)]
+        stored = [{at + k for one in some for at, size in one.stores for k in range(size)} for some in together]
+        touched = [
+            {at + k for one in some for at, size in (*one.loads, *one.stores) for k in range(size)} for some in together
+        ]
+        if any(stored[one] & touched[other] for one, other in permutations(range(copies), 2)):
+            return True
+    return False
+
+
+def test_iterations_meet_where_they_touch_the_same_bytes() -> None:
+    random, met = Random(7), []
+    for _ in range(150):
+        addresses = [0x4000 + random.randrange(-40, 40) for _ in range(2)]
+        loop = loop_of("ldr q1, [x0]", "str q1, [x1]", loads={0: addresses[0]}, stores={1: addresses[1]})
+        strides = [random.choice([-24, -16, -7, 0, 5, 16, 33]) for _ in range(2)]
+        loop = replace(loop, strides=((strides[0],), (strides[1],), (), ()))
+        copies, iterations = random.randint(2, 4), random.randint(1, 9)
+        assert meet(loop, copies, iterations) == meet_by_hand(loop, copies, iterations)
+        met.append(meet(loop, copies, iterations))
+    assert 20 < sum(met) < 130
 
 
 @pytest.mark.parametrize(("iterations", "meets"), [(10, False), (11, True)])

@@ -64,6 +64,12 @@ def source(tmp_path: Path) -> Path:
 CALL = ("dot", ",".join(["1"] * 16), ",".join(["2"] * 16), "--march", "armv8.2-a+dotprod")
 
 
+def test_of_a_program_the_first_instruction_is_told_that_needs_an_extension() -> None:
+    dots = [TABLE.instruction("sdot", f"v{n}.4s, v1.16b, v2.16b") for n in (3, 4)]
+    needs = needs_of([(None, TABLE.instruction("add", "v0.4s, v1.4s, v1.4s")), *((None, dot) for dot in dots)])
+    assert needs == (Need("dotprod", "sdot v3.4s, v1.16b, v2.16b", "the program"),)
+
+
 def test_run_says_what_a_core_lacks_and_where(source: Path) -> None:
     code, said = invoke("run", source, *CALL, "--core", "cortex-a53,cortex-a55")
     lines = [line for line in said.splitlines() if line.startswith("needs")]

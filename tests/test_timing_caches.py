@@ -31,6 +31,11 @@ def test_the_first_load_of_a_line_misses_and_the_second_hits() -> None:
     assert delays(0, 48) == {0: 10}
 
 
+def test_all_lines_of_a_load_come_that_it_has_a_byte_of() -> None:
+    assert delays(49, 64, 0) == {0: 10}
+    assert delays(48, 64, 0) == {0: 10, 1: 10}
+
+
 def test_the_least_recently_used_line_of_a_set_goes() -> None:
     assert delays(0, 128, 0, 256, 0, 128) == {0: 10, 1: 10, 3: 10, 5: 10}
 

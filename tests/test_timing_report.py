@@ -223,6 +223,17 @@ def test_a_loop_whose_addresses_jump_once_has_no_bounds() -> None:
     assert found.cycles_per_iteration == found.share * schedule(stream, small_core("in", 2, CLASSES)).cycles / 8
 
 
+def test_a_uniform_loop_is_its_first_iteration_and_how_its_accesses_move() -> None:
+    stream = loop_stream(8)
+    (found,) = find_loops(stream)
+    loop = uniform_loop(stream, found.longest)
+    assert loop is not None
+    assert loop.strides == ((16,), (), ())
+    first, second = ([(one.pc, one.instruction.text, one.loads) for one in loop.iteration(k)] for k in (0, 1))
+    iterations = [[(one.pc, one.instruction.text, one.loads) for one in stream[at : at + 3]] for at in (0, 3, 6)]
+    assert [first, second] in (iterations[:2], iterations[1:])
+
+
 def test_a_loop_that_is_too_long_to_be_timed_for_long_takes_its_average(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.timing.analysis.loop_report.SEARCHED", 2)
     found = only_loop(loop_stream(8))

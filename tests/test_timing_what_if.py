@@ -178,6 +178,13 @@ def test_a_branch_in_the_middle_is_not_interleaved() -> None:
         interleaved(dot_product("cbz x9, #0x1000"), 2)
 
 
+def test_registers_of_a_list_go_on_behind_the_last_with_the_first() -> None:
+    """All others are read: v31 and v0 are free."""
+    read = [f"st1 {{v{n}.4s, v{n + 1}.4s, v{n + 2}.4s, v{n + 3}.4s}}, [x1]" for n in range(3, 31, 4)]
+    body = stream_of("ld2 {v1.4s, v2.4s}, [x0]", *read)
+    assert texts_of(interleaved(Loop(tuple(body), ((),) * 8), 2))[1] == "ld2 {v31.4s, v0.4s}, [x0]"
+
+
 @pytest.mark.parametrize("variant", [unrolled, interleaved])
 def test_no_copy_at_all_is_refused(variant: type[Loop]) -> None:
     with pytest.raises(ValueError, match="once or more, not 0 times"):
