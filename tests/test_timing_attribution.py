@@ -208,6 +208,11 @@ def test_a_pipe_is_busy_until_the_last_instruction_is_done() -> None:
     assert (found.cycles, {use.pipe: use.busy for use in pipe_uses(found)}["M"]) == (5, 5)
 
 
+def test_a_pipe_that_is_used_after_the_last_instruction_is_done_is_not_busy() -> None:
+    core = small_core(classes={ADD: {"uses": "A + M@4", "latency": 1}})
+    assert {use.pipe: use.busy for use in pipe_uses(schedule(stream_of(SUM[1]), core))}["M"] == 0
+
+
 @pytest.mark.slow
 @given(cases())
 def test_no_pipe_is_busy_for_longer_than_the_schedule(case: Case) -> None:

@@ -184,6 +184,11 @@ def test_a_loop_is_found_by_its_label_or_its_function(label: str | None, expecte
     assert texts(body_in_text(NESTED, label)) == expected
 
 
+def test_code_behind_a_label_goes_to_the_next_one_that_is_not_local() -> None:
+    text = "".join(f"f{k}:\n add x{k}, x{k}, #1\n.Ll{k}:\n subs x9, x9, #1\n b.ne .Ll{k}\n ret\n" for k in (1, 2, 3))
+    assert body_in_text(text, "f1").label == ".Ll1"
+
+
 @pytest.mark.parametrize(
     ("text", "label", "message"),
     [

@@ -140,6 +140,15 @@ def test_for_how_long_a_pipe_is_busy_is_part_of_the_state_in_order(cycles: int, 
     assert dict(zip(core.pipes, state[2], strict=True))["M"] == left
 
 
+@pytest.mark.parametrize(("behind", "counts"), [(0, True), (5, True), (8, False)])
+def test_a_store_is_part_of_the_state_for_as_long_as_a_load_may_wait_for_it(behind: int, counts: bool) -> None:
+    core = small_core("in", 1, store_forward_vector=Fraction(6))
+    store = stream_of("str q2, [x1]", stores={0: ADDRESS})
+    (state,) = states_after(core, [*stream_of(*FILLING * 3), *store, *stream_of(*FILLING[:behind])])
+    assert isinstance(state, tuple)
+    assert len(state[3]) == counts
+
+
 def engine_now(core: Core, stream: list[Executed]) -> int:
     engine = pipeline(core)
     engine.feed(stream)

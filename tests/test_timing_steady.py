@@ -117,6 +117,14 @@ def test_a_loop_repeats_itself_for_as_long_as_accesses_that_move_differently_are
     assert [time_loop(loop, small_core(), count).period > 0 for count in (10, 11)] == [True, False]
 
 
+def test_every_store_of_an_instruction_is_asked_where_it_gets_to() -> None:
+    """The second one meets the load in the eleventh iteration."""
+    load, pair = stream_of("ldr q1, [x1]", "stp q2, q3, [x2]", loads={0: 0x1000})
+    pair = pair._replace(stores=((0x9000, 16), (0x10A0, 16)))
+    loop = Loop((load, pair), ((0,), (0, -16)))
+    assert [time_loop(loop, small_core(), count).period > 0 for count in (10, 11)] == [True, False]
+
+
 def test_a_loop_of_no_iteration_is_refused() -> None:
     with pytest.raises(ValueError, match="a loop runs once or more, not 0 times"):
         time_loop(loop_of("add v1.4s, v1.4s, v0.4s"), small_core(), 0)
@@ -154,6 +162,14 @@ def kept_in(fed: list[Executed], stream: Iterable[Executed]) -> Iterator[Execute
     for one in stream:
         fed.append(one)
         yield one
+
+
+def test_a_loop_that_fills_a_large_buffer_repeats_itself_once_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are as many in flight from then on, more than of which every state is kept."""
+    monkeypatch.setattr("sim.timing.loops.steady.FEW_IN_FLIGHT", 16)
+    core = small_core("out", 4, {ADD: {"latency": 3, "uses": "A"}}, reorder_buffer=24)
+    found = time_loop(loop_of("add v1.4s, v1.4s, v0.4s"), core, 300)
+    assert (found.per_iteration, found.period) == (Fraction(3), 1)
 
 
 @pytest.mark.slow
