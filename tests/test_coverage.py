@@ -19,13 +19,13 @@ from sim.kernels import Kernel, parse_prototype
 from sim.toolchain.compilers import build_text
 
 SOURCE = """#include <arm_neon.h>
-int choose(int a)
+int before(int a) { return a; } int choose(int a)
 {
     if (a > 3)
         return a * 7;
     return a + 1;
 }
-int unused(int a)
+int behind(int a)
 {
     return a;
 }

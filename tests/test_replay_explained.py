@@ -18,7 +18,7 @@ from sim.check.recorded import first_wrong
 from sim.command import app as cli
 from sim.kernels import Kernel, parse_prototype
 from sim.kernels.kernel_file import load_kernel
-from sim.kernels.signature import Pointer, ScalarArgument, Signature, Struct
+from sim.kernels.signature import FunctionArgument, Pointer, ScalarArgument, Signature, Struct
 
 ROUNDED, DOWN = "vqrshrn_n_s16(vmull_s8(a, b), 7)", "vqshrn_n_s16(vmull_s8(a, b), 7)"
 
@@ -130,6 +130,46 @@ def test_arguments_are_read_from_registers_stack_and_memory() -> None:
     found = inputs_of(call(registers=registers), signature)
     assert [found[f"a{n}"] for n in range(7)] == list(range(7))
     assert (found["x"].tolist(), found["scale"], found["n"]) == ([3, 4, 5], 1.5, 3)
+
+
+def test_vectors_are_whole_and_what_is_not_named_is_zero() -> None:
+    parameters = ", ".join(f"int64_t a{n}" for n in range(8))
+    _, signature = parse_prototype(f"void f(int16x4_t v, {parameters}, int16x4_t w, int16_t on_stack)")
+    registers, memory = {"v0": (7 << 64) + 0x0004_0003_0002_0001}, ((0, b"\5\0\0\0\0\0\0\0"),)
+    found = inputs_of(call(registers=registers, memory=memory), signature)
+    assert (found["v"].tolist(), found["w"].tolist()) == ([1, 2, 3, 4], [0, 0, 0, 0])
+    assert [found[f"a{n}"] for n in range(8)] == [0] * 8
+    assert found["on_stack"] == 5
+
+
+def test_an_array_is_null_where_its_address_is_0_and_it_may_be() -> None:
+    arrays = Pointer("a", "uint8", (2,), nullable=True), Pointer("b", "uint8", (2,))
+    signature = Signature((*arrays, Pointer("out", "uint8", (2,), direction="out", nullable=True)))
+    null = inputs_of(call(registers={"x0": 0, "x1": 4098}), signature)
+    assert (null["a"], null["b"].tolist()) == (None, [2, 3])
+    assert inputs_of(call(registers={"x0": 4097, "x1": 4098}), signature)["a"].tolist() == [1, 2]
+    with pytest.raises(CaptureError, match="what 2 bytes at 0x0 held before the call is not recorded"):
+        inputs_of(call(registers={"x0": 4097, "x1": 0}), signature)
+    after, outputs = call(registers={"x2": 4096}, outputs=(Expected(4096, b"\6\7"),)), {"a": None}
+    assert outputs_of(after, signature, outputs, recorded_memory(after, is_after=True))["out"].tolist() == [6, 7]
+    assert outputs_of(call(registers={}), signature, outputs, recorded_memory(after, is_after=True)) == {}
+
+
+def test_an_array_of_no_elements_is_read_of_no_memory() -> None:
+    _, signature = parse_prototype("void f(const uint8_t x[n], uint64_t n)")
+    assert inputs_of(call(registers={"x0": 8}), signature)["x"].tolist() == []
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        FunctionArgument("a", ("f",)),
+        Struct("a", (("n", "int32"),), by_pointer=True, pointers=((8, Pointer("a.data", "int8", (2,))),)),
+    ],
+)
+def test_addresses_are_no_values_of_a_captured_call(argument: FunctionArgument | Struct) -> None:
+    with pytest.raises(CaptureError, match="the argument 'a' of a captured call cannot be told: it holds addresses"):
+        inputs_of(call(registers={"x0": 4096}), Signature((argument, ScalarArgument("m", "int32"))))
 
 
 def test_structures_may_have_an_extent_that_comes_after_them() -> None:
