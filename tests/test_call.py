@@ -152,6 +152,36 @@ def test_the_stack_holds_undefined_bytes_that_follow_the_seed(tmp_path: Path) ->
     assert len(seen) > 1
 
 
+FOUR = Signature((Pointer("x", "int32", (4,)), Pointer("out", "int32", (4,), direction="out")))
+
+
+def compiled(code: str) -> CompiledKernel:
+    """Of the four numbers at x0 and the four at x1."""
+    image = build_text(f".globl f\n.type f, %function\nf:\n{code}\n.size f, . - f\n", ".s")
+    return CompiledKernel(image, kernel_of(FOUR))
+
+
+def test_what_is_executed_and_what_saturates_is_counted_call_by_call() -> None:
+    doubling = compiled("ldr q0, [x0]\nsqadd v1.4s, v0.4s, v0.4s\nstr q1, [x1]\nret")
+    calls = [doubling.call({"x": np.full(4, number, np.int32)}, 1) for number in (2**31 - 1, 7, 2**31 - 1)]
+    assert [(one.instructions, one.qc_events) for one in calls] == [(4, 1), (4, 0), (4, 1)]
+    assert [one.outputs["machine"]["out"][0] for one in calls] == [2**31 - 1, 14, 2**31 - 1]
+
+
+@pytest.mark.parametrize(("most", "recorded"), [(2, 2), (4, 4), (9, 4)])
+def test_no_more_instructions_are_recorded_than_a_call_may_take(most: int, recorded: int) -> None:
+    image = build_text(".globl f\n.type f, %function\nf:\nnop\nnop\nnop\nret\n.size f, . - f\n", ".s")
+    _, trace = CompiledKernel(image, kernel_of(FOUR), max_instructions=most).record({"x": np.zeros(4, np.int32)}, 1)
+    assert len(trace) == recorded
+
+
+def test_what_lies_above_the_stack_is_no_stack_that_is_too_small() -> None:
+    beyond = compiled("add x9, sp, #16, lsl #12\nldr w3, [x9]\nret")
+    with pytest.raises(GuardError) as error:
+        beyond.call({"x": np.zeros(4, np.int32)}, 1)
+    assert "too small" not in str(error.value)
+
+
 def test_a_stack_that_is_too_small_is_said_to_be_so(tmp_path: Path) -> None:
     text = "void f(unsigned char *b) { volatile unsigned char s[1 << 18]; *b = s[(unsigned long)b & 1]; }\n"
     with pytest.raises(CallError, match="the stack of 65536 bytes is too small"):

@@ -142,6 +142,14 @@ def test_vectors_are_whole_and_what_is_not_named_is_zero() -> None:
     assert found["on_stack"] == 5
 
 
+def test_memory_is_known_as_far_as_it_was_recorded() -> None:
+    read = recorded_memory(call(registers={}), is_after=False)
+    assert (read(4096, 3), read(4099, 1), read(4096 + 40, 2)) == (b"\0\1\2", b"\3", b"\3\0")
+    for address, size in ((4095, 1), (4095, 3), (4096 + 41, 2), (4096 + 42, 1)):
+        with pytest.raises(CaptureError, match=f"what {size} bytes at {address:#x} held before the call"):
+            read(address, size)
+
+
 def test_an_array_is_null_where_its_address_is_0_and_it_may_be() -> None:
     arrays = Pointer("a", "uint8", (2,), nullable=True), Pointer("b", "uint8", (2,))
     signature = Signature((*arrays, Pointer("out", "uint8", (2,), direction="out", nullable=True)))

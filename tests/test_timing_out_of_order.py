@@ -256,3 +256,10 @@ def test_a_result_matters_for_as_long_as_a_reader_may_wait_for_it(cycle: int, ma
     """One of 64 cycles, as a division has, to a reader that needs it two cycles before it issues."""
     value = Value(0, WrittenRegister("x0", 64, None, "", updates_base=False, scalar=True), issued=1)
     assert ReferencePoint(cycle, 0).matters(value) == matters
+
+
+def test_what_is_to_come_is_told_from_what_is_there() -> None:
+    """The one is made three instructions back, the other three cycles ago."""
+    made = WrittenRegister("x0", 4, None, "", updates_base=False, scalar=True)
+    origin = ReferencePoint(10, 10)
+    assert origin.value(Value(7, made)) != origin.value(Value(5, made, issued=7))

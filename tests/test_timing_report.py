@@ -223,6 +223,19 @@ def test_a_loop_whose_addresses_jump_once_has_no_bounds() -> None:
     assert found.cycles_per_iteration == found.share * schedule(stream, small_core("in", 2, CLASSES)).cycles / 8
 
 
+def test_a_loop_that_never_repeats_itself_takes_its_bound_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between 100 branches lie 99 intervals."""
+    monkeypatch.setattr("sim.timing.analysis.loop_report.SEARCHED", 300)
+    stream: list[Executed] = []
+    for k in range(6):
+        texts = "ldr q1, [x0]", "str q2, [x1]", "cbnz x2, #0x1000"
+        *straight, branch = stream_of(*texts, loads={0: 0x4000 + 16 * k}, stores={1: 0x4400})
+        stream += [*straight, branch._replace(taken=k < 5, next_pc=0x1000 if k < 5 else 0x100C)]
+    found = only_loop(stream, taken_branch_interval=Fraction(40))
+    assert found.steady == "average of 100 iterations if it ran for long"
+    assert found.cycles_per_iteration == 40
+
+
 def test_a_uniform_loop_is_its_first_iteration_and_how_its_accesses_move() -> None:
     stream = loop_stream(8)
     (found,) = find_loops(stream)
