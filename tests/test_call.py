@@ -176,7 +176,7 @@ def test_no_more_instructions_are_recorded_than_a_call_may_take(most: int, recor
 
 
 def test_what_lies_above_the_stack_is_no_stack_that_is_too_small() -> None:
-    beyond = compiled("add x9, sp, #16, lsl #12\nldr w3, [x9]\nret")
+    beyond = compiled("add x9, sp, #1, lsl #12\nldr w3, [x9]\nret")
     with pytest.raises(GuardError) as error:
         beyond.call({"x": np.zeros(4, np.int32)}, 1)
     assert "too small" not in str(error.value)
