@@ -109,6 +109,29 @@ def test_two_instructions_differ_where_a_register_holds_another_number_behind(
     assert any(state.value(lane) for lane in goal.lanes) == apart
 
 
+@pytest.mark.parametrize("mask", [0, (1 << 128) - 1, 0xFFFF << 16, 0x8000, 0x7FFF, 0xFF << 32, 1 << 32, 0x8000_0001])
+def test_two_instructions_differ_in_the_bits_that_count(mask: int) -> None:
+    """By what each of them leaves; a place of which nothing is said does not count."""
+    v0, one, other = Place("v", 0), *map(named, ("sqadd v0.8h, v1.8h, v2.8h", "add v0.8h, v1.8h, v2.8h"))
+    goal = differing(Mistake(0, "saturate", one, other), {v0: mask})
+    nowhere = differing(Mistake(0, "saturate", one, other), {Place("v", 1): -1})
+    assert goal is not None
+    assert nowhere is not None
+    for first in (0, 0x7FFF, 0x8000, 0x7FFF << 16, 0x8000 << 16, 0x7FFF_0000_7FFF, 0x8001 << 32):
+        for second in (1, 0xFFFF, 0x0001_0001_0001, 0xFFFF_FFFF_FFFF, 0x7FFF << 32):
+            registers = {"v1": first, "v2": second}
+            left = [State(registers).run(each).registers["v0"] for each in (one, other)]
+            state = State(registers)
+            assert any(state.value(lane) for lane in goal.lanes) == bool((left[0] ^ left[1]) & mask)
+            assert not any(state.value(lane) for lane in nowhere.lanes)
+
+
+def test_where_two_go_on_counts_always() -> None:
+    goal = differing(mistake("b.eq #8", "b.ne #8"), {})
+    assert goal is not None
+    assert any(State({"nzcv": 4}).value(lane) for lane in goal.lanes)
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
