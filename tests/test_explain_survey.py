@@ -157,6 +157,12 @@ def test_candidates_that_differ_are_tallied_the_nearest_first() -> None:
     assert found.refused == [("refused", "not these")]
 
 
+def test_the_first_three_elements_of_several_chunks_are_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_module, "_CHUNK", 2)
+    (one,) = survey([ONE_MORE], distinct_rows({"value": np.arange(6)}, np.arange(6))).nearest
+    assert (one.differing, one.examples) == (6, (0, 1, 2))
+
+
 def test_what_loses_bits_is_told_where_nothing_matches() -> None:
     rows = distinct_rows({"value": np.arange(5)}, np.arange(5))
     assert [one.candidate for one in survey([LOST, ONCE], rows).nearest] == [LOST, ONCE]
@@ -181,7 +187,7 @@ def test_the_closest_is_that_of_the_least_distance_counted_on_all() -> None:
     rows = distinct_rows({"value": np.arange(5)}, np.arange(5))
     found = closest([ONCE, ONE_MORE, REFUSED], rows)
     assert found is not None
-    assert (found.candidate, found.differing, found.distance) == (ONE_MORE, 5, 5)
+    assert (found.candidate, found.differing, found.distance, found.examples) == (ONE_MORE, 5, 5, (0, 1, 2))
     assert closest([REFUSED], rows) is None
 
 

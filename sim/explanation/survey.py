@@ -46,30 +46,28 @@ def survey(candidates: Sequence[Candidate], rows: Rows, counted: int = _COUNTED)
     refused: list[Refusal] = []
     on_sample = _tallies(candidates, rows.sample(_SAMPLE), refused, is_sample=True)
     agreeing = [tally.candidate for tally in on_sample if not tally.differing]
-    on_all = _tallies(agreeing, rows, refused)
+    on_all = _tallies(agreeing, rows, refused, is_sample=False)
     parted = [tally for tally in on_all if tally.differing]
     # lost bits explain an output or nothing: beside a match they would hide the conventions that are told from it
     able = [tally for tally in on_sample if tally.candidate.limits.saturates or not agreeing]
     others = sorted((tally for tally in able if tally.differing), key=_far)
     wanted = [tally.candidate for tally in others[: max(counted - len(parted), 0)]]
-    nearest = sorted([*parted, *_tallies(wanted, rows, refused)], key=_far)
+    nearest = sorted([*parted, *_tallies(wanted, rows, refused, is_sample=False)], key=_far)
     return Survey([tally for tally in on_all if not tally.differing], nearest, refused)
 
 
 def closest(candidates: Sequence[Candidate], rows: Rows) -> Tally | None:
     """On all rows, the candidate that comes closest on a sample; None where all refuse the data."""
-    on_sample = sorted(_tallies(candidates, rows.sample(_SAMPLE), [], is_sample=True), key=_far)
-    on_all = _tallies([tally.candidate for tally in on_sample[:1]], rows, [])
-    return on_all[0] if on_all else None
+    nearest = min(_tallies(candidates, rows.sample(_SAMPLE), [], is_sample=True), key=_far, default=None)
+    on_all = _tallies([nearest.candidate], rows, [], is_sample=False) if nearest is not None else ()
+    return next(iter(on_all), None)
 
 
 def _far(tally: Tally) -> tuple[int, int]:
     return tally.distance, tally.differing
 
 
-def _tallies(
-    candidates: Sequence[Candidate], rows: Rows, refused: list[Refusal], is_sample: bool = False
-) -> list[Tally]:
+def _tallies(candidates: Sequence[Candidate], rows: Rows, refused: list[Refusal], is_sample: bool) -> list[Tally]:
     """Tallies in the order of the candidates; a rule is computed once for all of its limits.
 
     Those of a sample, which are only compared, have no examples: to find these takes longer than all else.
@@ -79,17 +77,18 @@ def _tallies(
     for candidate in candidates:
         by_rule.setdefault(id(candidate.rule), []).append(candidate)
     for same in by_rule.values():
+        one, *_ = same
         try:
-            _count(same[0].rule, same, rows, counts, 0 if is_sample else _EXAMPLES)
+            _count(one.rule, same, rows, counts, is_sample)
         except ValueError as error:
-            refused.append((same[0].rule.name, str(error)))
+            refused.append((one.rule.name, str(error)))
             for candidate in same:
                 del counts[id(candidate)]
     return list(counts.values())
 
 
 def _count(
-    rule: CandidateRule, candidates: Sequence[Candidate], rows: Rows, counts: dict[int, Tally], examples: int
+    rule: CandidateRule, candidates: Sequence[Candidate], rows: Rows, counts: dict[int, Tally], is_sample: bool
 ) -> None:
     for chunk in rows.chunks():
         placed = rule.run(chunk.operands)
@@ -98,10 +97,10 @@ def _count(
             wrong = np.flatnonzero(difference)
             if wrong.size:
                 tally = counts[id(candidate)]
-                first = np.sort(chunk.first[wrong])[:examples].tolist() if examples else ()
+                first = () if is_sample else np.sort(chunk.first[wrong])[:_EXAMPLES].tolist()
                 counts[id(candidate)] = replace(
                     tally,
                     differing=tally.differing + int(chunk.count[wrong].sum()),
                     distance=tally.distance + int((difference * chunk.count).sum()),
-                    examples=tuple(sorted([*tally.examples, *first])[:examples]),
+                    examples=tuple(sorted([*tally.examples, *first])[:_EXAMPLES]),
                 )
