@@ -314,7 +314,7 @@ def checked_multiplier(multiplier: Any, shift: Any, channels: int) -> Multiplier
     numbers, shifts = (_per_channel(*given, channels, "iu") for given in (("multiplier", multiplier), ("shift", shift)))
     _require_int32("the multiplier", numbers)
     if shifts.min() < -_MOST_SHIFT or shifts.max() > _MOST_SHIFT:
-        raise QuestionError(f"the shift: {told_range(shifts)}, it must lie in -255..255")
+        raise QuestionError(f"the shift: {told_range(shifts)}, it must lie in -{_MOST_SHIFT}..{_MOST_SHIFT}")
     return Multiplier(*np.broadcast_arrays(numbers.astype(np.int64), -shifts.astype(np.int64)))
 
 
