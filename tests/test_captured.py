@@ -120,6 +120,8 @@ def test_of_a_long_value_eighty_characters_are_told(data: Bytes) -> None:
         ({"outputs": [[8, 1 << 63, "three"]]}, f"the output at 0x8 has {1 << 63} bytes, its key 'three' has 3"),
         ({"maps": [[0, 1 << 63, "r"]]}, "the maps have more than 1073741824 bytes together"),
         ({"outputs": [[8, "x", "three"]]}, "a length of outputs must be a number, not 'x'"),
+        ({"outputs": [[8, 1 << 64, "three"]]}, f"a length of outputs must be a number of 64 bits, not {1 << 64}"),
+        ({"outputs": [[1 << 64, 3, "three"]]}, f"an address of outputs must be a number of 64 bits, not {1 << 64}"),
         ({"outputs": [["x", 3, "three"]]}, "an address of outputs must be a number, not 'x'"),
         ({"regs": {"x31": 0, "x99": 0}}, "regs has no register 'x31'"),
         ({"regs": {"v0": 0}}, "regs has no register 'v0'"),

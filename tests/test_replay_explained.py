@@ -134,12 +134,12 @@ def test_arguments_are_read_from_registers_stack_and_memory() -> None:
 
 def test_vectors_are_whole_and_what_is_not_named_is_zero() -> None:
     parameters = ", ".join(f"int64_t a{n}" for n in range(8))
-    _, signature = parse_prototype(f"void f(int16x4_t v, {parameters}, int16x4_t w, int16_t on_stack)")
-    registers, memory = {"v0": (7 << 64) + 0x0004_0003_0002_0001}, ((0, b"\5\0\0\0\0\0\0\0"),)
+    _, signature = parse_prototype(f"void f(int16x4_t v, {parameters}, int16x4_t w, int16_t on_stack, int8_t behind)")
+    registers, memory = {"v0": (7 << 64) + 0x0004_0003_0002_0001}, ((0, b"\5\0\0\0\0\0\0\0\6\0"),)
     found = inputs_of(call(registers=registers, memory=memory), signature)
     assert (found["v"].tolist(), found["w"].tolist()) == ([1, 2, 3, 4], [0, 0, 0, 0])
     assert [found[f"a{n}"] for n in range(8)] == [0] * 8
-    assert found["on_stack"] == 5
+    assert (found["on_stack"], found["behind"]) == (5, 6)
 
 
 def test_memory_is_known_as_far_as_it_was_recorded() -> None:
@@ -161,6 +161,12 @@ def test_an_array_is_null_where_its_address_is_0_and_it_may_be() -> None:
     after, outputs = call(registers={"x2": 4096}, outputs=(Expected(4096, b"\6\7"),)), {"a": None}
     assert outputs_of(after, signature, outputs, recorded_memory(after, is_after=True))["out"].tolist() == [6, 7]
     assert outputs_of(call(registers={}), signature, outputs, recorded_memory(after, is_after=True)) == {}
+
+
+@pytest.mark.parametrize(("address", "expected"), [(0, None), (4098, {"x": 2, "y": 3})])
+def test_a_structure_is_null_where_its_address_is_0_and_it_may_be(address: int, expected: object) -> None:
+    point = Struct("p", (("x", "uint8"), ("y", "uint8")), by_pointer=True, direction="in", nullable=True)
+    assert inputs_of(call(registers={"x0": address}), Signature((point,)))["p"] == expected
 
 
 def test_an_array_of_no_elements_is_read_of_no_memory() -> None:

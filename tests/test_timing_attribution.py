@@ -177,6 +177,8 @@ def test_a_stream_that_the_front_end_limits_is_charged_to_its_width() -> None:
 def test_what_waits_for_nobody_has_no_cause() -> None:
     found = schedule(stream_of("add v0.4s, v1.4s, v1.4s"), small_core())
     assert reason_of(found, Activity.ENTRY, NO_STALL).cause is None
+    told = [reason_of(found, activity, NO_STALL).sentence() for activity in (Activity.ENTRY, Activity.ISSUE)]
+    assert told == ["enters", "on its way to its pipe"]
 
 
 def test_a_full_reorder_buffer_is_a_reason_of_its_own() -> None:

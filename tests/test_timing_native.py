@@ -42,6 +42,11 @@ def test_random_streams_take_the_same_cycles_for_the_same_reasons_on_a_real_core
     assert [random_difference(Random(seed), core) for seed in range(PER_CORE)] == [""] * PER_CORE
 
 
+@pytest.mark.parametrize("some", [slice(None, None, 2), slice(None, None, -1), slice(1, 4), slice(-2, None)])
+def test_a_slice_of_an_array_is_that_of_a_list(some: slice) -> None:
+    assert list(numbers(np.arange(5))[some]) == list(range(5))[some]
+
+
 def test_what_has_no_address_is_at_0() -> None:
     one, other = stream_of("add v1.4s, v0.4s, v0.4s", "add v2.4s, v0.4s, v0.4s")
     assert array_stream([one, other._replace(pc=None, next_pc=None)]).pcs.tolist() == [0x1000, 0]

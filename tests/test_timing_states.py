@@ -140,6 +140,14 @@ def test_for_how_long_a_pipe_is_busy_is_part_of_the_state_in_order(cycles: int, 
     assert dict(zip(core.pipes, state[2], strict=True))["M"] == left
 
 
+@pytest.mark.parametrize(("behind", "counts"), [(1, True), (5, True), (8, False)])
+def test_a_result_is_part_of_the_state_in_order_for_as_long_as_it_may_be_waited_for(behind: int, counts: bool) -> None:
+    core = small_core("in", 1, {MULTIPLY: {"latency": 7}})
+    (state,) = states_after(core, stream_of("mul v2.4s, v0.4s, v0.4s", *FILLING[:behind]))
+    assert isinstance(state, tuple)
+    assert ("v2" in [name for name, *_ in state[1]]) == counts
+
+
 @pytest.mark.parametrize(("behind", "counts"), [(0, True), (5, True), (8, False)])
 def test_a_store_is_part_of_the_state_for_as_long_as_a_load_may_wait_for_it(behind: int, counts: bool) -> None:
     core = small_core("in", 1, store_forward_vector=Fraction(6))
