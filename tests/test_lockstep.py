@@ -286,6 +286,7 @@ def test_what_the_emulator_stored_before_a_fault_is_none_of_the_next_run() -> No
 
 
 MOV_V0_S2_W4, MOV_V0_S2_W5, LDP_X6_X7_X1, LDP_X6_X8_X1 = 0x4E141C80, 0x4E141CA0, 0xA9401C26, 0xA9402026
+LDP_X7_X6_X1 = 0xA9401827
 LANES = 0x44444444_33333333_22222222_11111111
 
 
@@ -296,6 +297,7 @@ LANES = 0x44444444_33333333_22222222_11111111
         (MOV_V0_S2_W4, NOP, "v0", 2, ("0x5", "0x33333333")),
         (LDP_X6_X7_X1, LDP_X6_X8_X1, "x7", None, ("0x9", "0x7")),
         (NOP, LDP_X6_X8_X1, "x6", None, ("0x6", "0x9")),
+        (LDP_X7_X6_X1, NOP, "x7", None, ("0x9", "0x7")),  # the first that it writes
     ],
 )
 def test_the_register_and_lane_that_alone_differ_are_named(
@@ -308,6 +310,7 @@ def test_the_register_and_lane_that_alone_differ_are_named(
     found = lockstep.run(CODE + 12, 3)
     assert found is not None
     assert (found.index, found.where, found.lane, (found.machine, found.emulator)) == (1, where, lane, values)
+    assert found.source == "no source line"
 
 
 def test_the_emulator_gets_the_result_of_an_instruction_that_it_lacks() -> None:

@@ -135,7 +135,7 @@ def test_arguments_are_read_from_registers_stack_and_memory() -> None:
 def test_vectors_are_whole_and_what_is_not_named_is_zero() -> None:
     parameters = ", ".join(f"int64_t a{n}" for n in range(8))
     _, signature = parse_prototype(f"void f(int16x4_t v, {parameters}, int16x4_t w, int16_t on_stack, int8_t behind)")
-    registers, memory = {"v0": (7 << 64) + 0x0004_0003_0002_0001}, ((0, b"\5\0\0\0\0\0\0\0\6\0"),)
+    registers, memory = {"v0": (7 << 120) + 0x0004_0003_0002_0001}, ((0, b"\5\0\0\0\0\0\0\0\6\0"),)
     found = inputs_of(call(registers=registers, memory=memory), signature)
     assert (found["v"].tolist(), found["w"].tolist()) == ([1, 2, 3, 4], [0, 0, 0, 0])
     assert [found[f"a{n}"] for n in range(8)] == [0] * 8
