@@ -208,6 +208,8 @@ def test_a_key_that_is_named_again_and_again_has_all_of_its_bytes_each_time(
     monkeypatch.setattr("sim.call.captured.MAX_CALL_BYTES", PAGE)
     page, twice = f"hex:{'00' * (PAGE - 3)}", [[0, "three"], [0, "three"]]
     assert len(read(data, mem=[[0, page], [0, "three"]], outputs=[[0, 3, "three"]]).memory) == 2
+    one_more = f"hex:{'00' * (PAGE - 2)}"
+    assert refused(data, mem=[[0, one_more], [0, "three"]]) == f"mem has more than {PAGE} bytes together"
     assert refused(data, mem=[[0, page], *twice]) == f"mem has more than {PAGE} bytes together"
     outputs = [[0, PAGE - 3, page], *([at, 3, key] for at, key in twice)]
     assert refused(data, outputs=outputs) == f"outputs has more than {PAGE} bytes together"
@@ -228,6 +230,8 @@ def test_a_call_is_chosen_by_its_id_or_is_the_only_one(tmp_path: Path) -> None:
     assert (chosen_call(path, "b").entry, chosen_call(path, "a").name) == (0x1000, "a")
     assert why(None) == f"{path} has 3 calls: name one with --call, such as 'a'"
     assert why("c") == f"{path} has no call 'c'"
+    write(LEAST | {"id": "a"}, LEAST | {"id": "b"})
+    assert why(None) == f"{path} has 2 calls: name one with --call, such as 'a'"
     write(LEAST, "[]")
     assert chosen_call(path, None).name == "7"
     write("[]", "{}")

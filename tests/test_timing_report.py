@@ -144,10 +144,10 @@ def test_assumed_figures_are_listed_with_their_count() -> None:
 
 
 def test_of_assumed_figures_those_come_first_that_are_needed_most() -> None:
-    core = small_core(classes={name: {"status": "unmodelled"} for name in (ADD, MULTIPLY)})
-    texts = "add v1.4s, v0.4s, v0.4s", *["mul v2.4s, v0.4s, v0.4s"] * 2
+    core = small_core(classes={name: {"status": "unmodelled"} for name in (ADD, MULTIPLY, ACCUMULATE)})
+    texts = "mla v3.4s, v0.4s, v0.4s", "add v1.4s, v0.4s, v0.4s", *["mul v2.4s, v0.4s, v0.4s"] * 2
     rows = report("x", schedule(stream_of(*texts), core)).unmodelled
-    assert [(row.timing_class, row.executed) for row in rows] == [(MULTIPLY, 2), (ADD, 1)]
+    assert [(row.timing_class, row.executed) for row in rows] == [(MULTIPLY, 2), (ADD, 1), (ACCUMULATE, 1)]
 
 
 def test_mispredicted_branches_are_counted_by_branch() -> None:
