@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import Without
 
 from rtl_models import session
+from rtl_models.cores.core128 import design as core128
+from rtl_models.cores.core128.configuration import Core128
 from rtl_models.exhaustive import run as exhaustive
 from rtl_models.exhaustive.run import Disagreement, compare_every_pair
+from rtl_models.mutation import simulator as mutation
+from rtl_models.mutation.scenarios.scenario import Scenario, Steps
+from rtl_models.mutation.scenarios.signals import PortSignal
 from rtl_models.operators import OPERATORS
 from rtl_models.outcome import NEVER_ENDS, BenchOutcome, exit_code_of
 from rtl_models.run import design, run
 from rtl_models.tools import build_cache, environment
-from rtl_models.tools.build_cache import BuildError, Simulator, built
+from rtl_models.tools.build_cache import BuildError, Simulator, TopModule, built
 from rtl_models.tools.environment import SimulationUnavailable, cpp_compiler, tool_versions
 from rtl_models.unit_run import Built
 from rtl_models.units import UNITS
+from sim.timing.model.core_file import load_core
 from support.command import lanewise
 from support.rtl_faults import planted, planted_at_one_number, wrong_text
 
@@ -216,3 +225,34 @@ def test_a_program_that_never_ends_is_stopped_by_the_name_that_it_is_called(tmp_
 def test_an_operator_that_cannot_be_exhausted_is_exit_2() -> None:
     result = lanewise("rtl", "exhaust", "sqxtn")
     assert (result.exit_code, "sqxtn cannot be exhausted" in result.stderr) == (2, True)
+
+
+def replayed() -> object:
+    one = {"data": PortSignal(1, np.ones((1, 1), np.uint8))}
+    step = Steps(one, one, np.zeros(1, bool))
+    return mutation.killed_by("module", (), "", [1], [Scenario(name="one", cycles=step, beats=step)])
+
+
+@pytest.mark.parametrize(
+    ("module", "build"),
+    [
+        (mutation, replayed),
+        (exhaustive, lambda: compare_every_pair(SQADD, 16)),
+        pytest.param(core128, lambda: core128.simulator(Core128(core=load_core("lane128"))), marks=pytest.mark.slow),
+    ],
+)
+def test_a_simulator_is_kept_under_what_drives_it(
+    module: ModuleType, build: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else that of another version, in a cache that both have, would be taken."""
+    designs = list[TopModule]()
+
+    def kept(kind: str, design: TopModule, *_: object) -> Path:
+        designs.append(design)
+        raise SimulationUnavailable(kind)
+
+    monkeypatch.setattr(module, "kept", kept)
+    with pytest.raises(SimulationUnavailable):
+        build()
+    (driver,) = Path(str(module.__file__)).parent.glob("*.cpp")
+    assert driver.read_text() in designs[0].texts.values()

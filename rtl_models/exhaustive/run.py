@@ -58,7 +58,7 @@ def compare_every_pair(
     if not can_be_exhausted(operator, width):
         raise ValueError(f"{operator.name} at {width} bits has no two operands of 32 bits together: nothing to exhaust")
     texts = {f"{TOP}.sv": harness(operator, (width,), LANES_AT_ONCE * width), "loop.h": _parameters(operator, width)}
-    design = TopModule(TOP, texts, (*before, LANES))
+    design = TopModule(TOP, {**texts, _LOOP.name: _LOOP.read_text()}, (*before, LANES))
     program = kept("exhaustive", design, ".loop", lambda scratch: _make(design, scratch))
     with TemporaryDirectory() as folder:
         done = execute([program], Path(folder), seconds, called=f"the simulator of {operator.name}")
@@ -75,8 +75,8 @@ def compare_every_pair(
 
 def _make(design: TopModule, scratch: Path) -> tuple[Path, list[Path]]:
     inputs = verilate(design, scratch)
-    unity(scratch / "all.cpp", scratch / "loop.h", _LOOP)
-    return linked(scratch, OPTIMISATION["exhaustive"]), [*inputs, _LOOP]
+    unity(scratch / "all.cpp", scratch / "loop.h", scratch / _LOOP.name)
+    return linked(scratch, OPTIMISATION["exhaustive"]), inputs
 
 
 def _parameters(operator: Operator, width: int) -> str:

@@ -50,7 +50,7 @@ def killed_by(
     Raises SimulationUnavailable, NeverEnds, ScratchUnusable, and BuildError for a netlist that Verilator refuses.
     """
     texts = {f"{_TOP}.sv": _top(module, control, netlist, max(mutants), scenarios[0].cycles), "netlist.sv": netlist}
-    design = TopModule(_TOP, {**texts, "quiet.vlt": _QUIET}, ())
+    design = TopModule(_TOP, {**texts, "quiet.vlt": _QUIET, REPLAY.name: REPLAY.read_text()}, ())
     program = kept(_KIND, design, ".mutants", lambda scratch: _make(design, scratch))
     with scratch_folder() as folder:
         (folder / "scenarios").write_bytes(b"".join(scenario.image() for scenario in scenarios))
@@ -66,8 +66,8 @@ def killed_by(
 
 def _make(design: TopModule, scratch: Path) -> tuple[Path, list[Path]]:
     inputs = verilate(design, scratch)
-    unity(scratch / "all.cpp", REPLAY)
-    return linked(scratch, OPTIMISATION[_KIND]), [*inputs, REPLAY]
+    unity(scratch / "all.cpp", scratch / REPLAY.name)
+    return linked(scratch, OPTIMISATION[_KIND]), inputs
 
 
 def _top(module: str, control: Sequence[str], netlist: str, highest: int, steps: Steps) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -102,13 +102,14 @@ def simulator(core: Core128, changed: Mapping[str, str] | None = None, purpose: 
     Raises BuildError, and SimulationUnavailable where something is missing.
     """
     made = design(core, changed)
+    made = replace(made, texts={**made.texts, _DRIVER.name: _DRIVER.read_text()})
     return kept(purpose, made, ".core128", lambda scratch: _make(made, purpose, scratch))
 
 
 def _make(made: TopModule, purpose: Purpose, scratch: Path) -> tuple[Path, list[Path]]:
     inputs = verilate(made, scratch)
-    unity(scratch / "all.cpp", _DRIVER)
-    return linked(scratch, OPTIMISATION[purpose]), [*inputs, _DRIVER]
+    unity(scratch / "all.cpp", scratch / _DRIVER.name)
+    return linked(scratch, OPTIMISATION[purpose]), inputs
 
 
 def simulate(program: Path, programs: Sequence[Core128Program], *arguments: str) -> list[Core128Run]:
