@@ -24,8 +24,9 @@ test: check
 
 # What takes a quarter of a second and more by itself: runs of commands, proofs, planted faults; the examples of the docs.
 # A claim about many values is tried on some of them, and by `make long` on all.
+# With a process more than there are processors, as some tests wait for what others have started.
 test-slow: $(TESTED)
-	@$(SUITE) "slow and not rtl and not long"
+	@$(SUITE) "slow and not rtl and not long" --numprocesses=$$($(BIN)/python -c 'import os; print(1 + os.cpu_count())')
 
 # The same of hardware: designs simulated, proved and mutated that are built first.
 test-hardware: $(TESTED)

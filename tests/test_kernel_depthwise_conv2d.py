@@ -184,7 +184,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", sampled(FAULTS, 2))
 def test_a_fault_is_noticed(fault: str, tmp_path: Path) -> None:
     kernel, (text, changed) = built_in_kernel(NAME, "s8_fp32"), FAULTS[fault]
-    parts = ("fully_connected", "requantize")
+    parts = ("conv2d", "fully_connected", "requantize")
     compiled = compiled_with_fault(kernel, parts, "kernel.c", text, changed, tmp_path, "-O1")
     rng = np.random.default_rng(7)
     assert any(is_wrong(compiled, kernel, kernel.sample(rng)) for _ in range(40))

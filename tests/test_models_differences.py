@@ -18,6 +18,7 @@ from sim.models.forward import forward
 from sim.models.network import Network, NotComputed
 from sim.models.tflite_file import read_tflite
 from support.exact_rounding import half_away, half_up
+from support.sampled import sampled
 from support.tflite_models import ModelWriter
 
 A, B, Y = range(3)
@@ -90,7 +91,7 @@ def in_integers(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("dtype", "bits"), [("int8", 20), ("uint8", 20), ("int16", 15)])
+@pytest.mark.parametrize(("dtype", "bits"), sampled([("int8", 20), ("uint8", 20), ("int16", 15)], 2))
 @pytest.mark.parametrize(("name", "rescale"), [("subtract_tflite", doubled), ("subtract_tflite_single_rounding", once)])
 def test_differences_in_integers(
     name: str, rescale: Callable[[int, int, int], int], dtype: str, bits: int, tmp_path: Path

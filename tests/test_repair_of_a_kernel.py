@@ -476,7 +476,7 @@ KERNELS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", sampled(KERNELS, 6))
+@pytest.mark.parametrize("kind", sampled(KERNELS, 9))
 def test_the_line_of_a_fault_is_named(kind: str, tmp_path: Path) -> None:
     kernel = faulty_kernel(KERNELS[kind], tmp_path)
     vectors = make_vectors(kernel, 60, seed=1)
