@@ -1,6 +1,6 @@
 """Whether the way of a wrong lane has the faulty line: `Session.why` on the planted faults of `long.planted_kernels`.
 
-    PYTHONPATH=tests .venv/bin/python -m long.why_faults [LEVEL [COUNT]]    default: -O2, a hundred drawn with a seed
+    PYTHONPATH=tests .venv/bin/python -m long.why_faults [LEVEL [COUNT]]    default: O2, a hundred drawn with a seed
 
 Ends with 1 where fewer than 95 % have it.  Of an optimised build it is counted apart where only the lines name it that
 the way has at -O0 too, and whether the line table gives the faulty line any instruction at all.
