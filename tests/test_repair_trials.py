@@ -318,13 +318,13 @@ def test_what_nothing_shorter_fails_of_is_not_cut(image: Image) -> None:
     assert trials._cut(0) == []
 
 
-def test_an_input_set_that_cannot_be_laid_out_is_none(image: Image) -> None:
+def test_an_input_set_that_cannot_be_laid_out_is_none(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
     trials = trials_of(image, [1])
 
     def prepare(*_: Any) -> None:
         raise MemoryError
 
-    trials._repeater.prepare = prepare  # type: ignore[method-assign, assignment]
+    monkeypatch.setattr(trials._repeater, "prepare", prepare)
     assert trials._further({"x": np.zeros(2, np.int32), "n": 2}) is None
 
 
